@@ -1,7 +1,8 @@
 """The build steps that pyproject.toml cannot say.
 
-The C trampoline is one limited-API extension (a wheel serves every CPython from 3.9 on), and the Julia files live
-beside the Python package, in julia/ and examples/: a wheel carries copies, an editable install uses the checkout's.
+The C trampoline is one limited-API extension (a wheel serves every CPython from 3.9 on), and the Julia files
+live beside the Python package, in julia/ and examples/: a wheel carries copies, an editable install uses the
+checkout's.
 """
 
 from __future__ import annotations

@@ -1,0 +1,72 @@
+"""What the test files share: the package, MXNet, a started Julia, fresh interpreters for what needs one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Protocol
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def pb() -> ModuleType:
+    """pybridge with Julia running, started once on pytest's main thread."""
+    import pybridge
+
+    assert pybridge.jl.seval("1 + 1") == 2
+    return pybridge
+
+
+@pytest.fixture(scope="session")
+def mx() -> ModuleType:
+    """MXNet, imported after pybridge so that any NumPy does."""
+    import pybridge  # noqa: F401 - puts NumPy's old names back
+    import mxnet  # isort: skip
+
+    return mxnet
+
+
+class RunPython(Protocol):
+    def __call__(
+        self, code: str, *, env: Mapping[str, str | None] | None = ..., timeout: float = ...
+    ) -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def run_python(tmp_path: os.PathLike[str]) -> RunPython:
+    """Run a snippet in a fresh interpreter, outside the checkout: its exit status, stdout and stderr.
+
+    A value of None in ``env`` unsets the variable. On a time-out the whole process group is killed and the
+    test fails with what was printed so far.
+    """
+
+    def run(
+        code: str, *, env: Mapping[str, str | None] | None = None, timeout: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        merged = {**os.environ, **(env or {})}
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            cwd=tmp_path,
+            env={name: value for name, value in merged.items() if value is not None},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            # Its children too: they hold the pipes, and communicate would wait for them.
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            pytest.fail(f"no end after {timeout} s\nstdout:\n{out}\nstderr:\n{err}")
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    return run
