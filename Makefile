@@ -48,7 +48,7 @@ format: $(STAMPS)/packages
 	$(PY) -m ruff format .
 
 docs: $(STAMPS)/packages
-	$(PY) -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 
 wheel: $(STAMPS)/packages
 	$(PY) -m pip wheel --no-deps --wheel-dir dist .
