@@ -123,6 +123,17 @@ def test_every_public_name_is_documented_with_an_example(pb: ModuleType) -> None
     assert without == []
 
 
+def test_examples_stand_in_the_section_that_the_api_pages_know(pb: ModuleType) -> None:
+    # "Example:" would be set as a paragraph of text, not as code.
+    astray = [
+        name
+        for name in public_callables(pb)
+        if re.search(r"^Example:$", inspect.getdoc(getattr(pb, name)) or "", re.M)
+    ]
+
+    assert astray == [], "write Examples:"
+
+
 def test_every_public_name_is_on_a_page_of_the_documentation(pb: ModuleType) -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
 
