@@ -1,0 +1,5 @@
+"""``python -m pybridge``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,101 @@
+"""The command line: ``pybridge`` and ``python -m pybridge``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Optional
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    name="pybridge",
+    help="Julia-defined layers and differentiable functions in MXNet's autograd graph.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _examples(*lines: str) -> str:
+    return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"  {line}" for line in lines)
+
+
+@app.command(
+    epilog=_examples("pybridge setup", "pybridge setup --prefix /data/pybridge", "pybridge setup --remove")
+)
+def setup(
+    way: str = typer.Option("auto", help="auto, named (PYBRIDGE_JULIA), juliapkg, or debian."),
+    prefix: Optional[Path] = typer.Option(
+        None, help="Where to put it. Set PYBRIDGE_HOME to the same folder afterwards."
+    ),
+    remove: bool = typer.Option(False, "--remove", help="Take away what set-up has brought."),
+    keep_downloads: bool = typer.Option(
+        False, "--keep-downloads", help="Keep the fetched archives in the folder."
+    ),
+) -> None:
+    """Find a Julia or bring one, once; a second run does nothing. Needs no root, writes to one folder only."""
+    from . import _places, _setup
+    from ._run import SetupError
+    from ._steps import Steps
+
+    home = _places.prefix(prefix)
+    steps = Steps(Console())
+    try:
+        if remove:
+            _setup.remove(home, steps)
+            return
+        _setup.setup(home, steps, way, keep_downloads)
+    except SetupError as error:
+        Console(stderr=True).print(f"pybridge setup: {error}", style="red", markup=False, highlight=False)
+        raise typer.Exit(1) from None
+    if home != _places.prefix():
+        steps.say(f"Tell pybridge where it is: export PYBRIDGE_HOME={home}")
+
+
+@app.command(epilog=_examples('eval "$(pybridge env)"   # then plain juliacall starts the same Julia'))
+def env() -> None:
+    """Print shell lines with which ``import juliacall``, without pybridge, starts the Julia that is set up."""
+    import shlex
+
+    from . import _places
+    from .julia import HANDLE_SIGNALS
+
+    home = _places.prefix()
+    state = _places.load_state(home)
+    if state is None:
+        Console(stderr=True).print(
+            f"nothing is set up in {home}; run: python -m pybridge setup", markup=False
+        )
+        raise typer.Exit(1)
+    for name, value in {**state.variables(), HANDLE_SIGNALS: "yes"}.items():
+        typer.echo(f"export {name}={shlex.quote(value)}")
+
+
+@app.command(epilog=_examples("pybridge doctor", "pybridge doctor --json"))
+def doctor(
+    json: bool = typer.Option(False, "--json", help="Print one JSON object instead of a table."),
+) -> None:
+    """Show what pybridge stands on, where it was found, what is wrong and what mends it."""
+    from . import doctor as rooms
+
+    raise typer.Exit(rooms.report(as_json=json))
+
+
+@app.command(epilog=_examples("pybridge demo", "pybridge demo --epochs 5 --seed 1 --out result.png"))
+def demo(
+    epochs: int = typer.Option(30, min=1, help="How often the training set is gone through."),
+    seed: int = typer.Option(0, help="Seed of every random number."),
+    out: Path = typer.Option(Path("pybridge-demo.png"), help="Where to save the picture."),
+    dtype: str = typer.Option("float32", help="float32 or float64."),
+) -> None:
+    """Train a network with layers written in Julia on real scans, and compare its gradients with MXNet's own."""
+    from .demo import run
+
+    raise typer.Exit(run(epochs=epochs, seed=seed, out=out, dtype=dtype))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
