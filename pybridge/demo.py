@@ -38,7 +38,7 @@ TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
 """Largest relative difference of a gradient that is still rounding, by dtype."""
 
 
-class JuliaDense(gluon.Block):  # type: ignore[misc]
+class JuliaDense(gluon.Block):
     """A dense layer computed in Julia, with ordinary Gluon parameters.
 
     Arguments:
@@ -60,7 +60,7 @@ class JuliaDense(gluon.Block):  # type: ignore[misc]
         return self._function(x, self.weight.data(), self.bias.data())
 
 
-class JuliaSwish(gluon.Block):  # type: ignore[misc]
+class JuliaSwish(gluon.Block):
     """The activation ``x * sigmoid(beta * x)`` computed in Julia.
 
     Arguments:
