@@ -144,7 +144,10 @@ def __getattr__(name: str) -> Any:
 
 
 class _Finder(MetaPathFinder):
-    """Finds juliacall as everybody else does, and makes its first import start Julia our way."""
+    """Finds juliacall as everybody else does, and makes its first import start Julia our way.
+
+    Asking whether juliacall is there (``importlib.util.find_spec``) starts nothing.
+    """
 
     busy = False
 
@@ -155,31 +158,46 @@ class _Finder(MetaPathFinder):
             return None
         self.busy = True
         try:
-            state = _state()
-            spec = _spec(state)
+            spec = importlib.util.find_spec("juliacall")
         finally:
             self.busy = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, state)
+            spec.loader = _Loader(spec.loader)
         return spec
 
 
 class _Loader(Loader):
-    def __init__(self, loader: Loader, state: _places.State | None) -> None:
-        self.loader, self.state = loader, state
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        state = _state()
+        loader = self.loader
+        if state is not None and state.juliacall is not None:
+            loader = _take_from(module, Path(state.juliacall))
         before = _signals.hold()
-        with _variables(self.state), _quiet(self.state):
-            self.loader.exec_module(module)
+        with _variables(state), _quiet(state):
+            loader.exec_module(module)
         if hasattr(module, "Main"):
             _connect(module, before)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.loader, name)  # resources, source lines
+
+
+def _take_from(module: ModuleType, folder: Path) -> Loader:
+    """Make ``module`` the package in ``folder``: PythonCall works with the Python side of its own version alone."""
+    spec = importlib.util.spec_from_file_location(
+        module.__name__, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    module.__spec__, module.__loader__ = spec, spec.loader
+    module.__file__, module.__path__ = spec.origin, [str(folder)]
+    module.__cached__ = spec.cached
+    return spec.loader
 
 
 def _state() -> _places.State | None:
@@ -205,16 +223,6 @@ def _state() -> _places.State | None:
         "pybridge: first use in this Python environment; setting up Julia once (python -m pybridge setup)"
     )
     return _setup.setup(home, steps)
-
-
-def _spec(state: _places.State | None) -> ModuleSpec | None:
-    if state is None or state.juliacall is None:
-        return importlib.util.find_spec("juliacall")
-    # PythonCall works with the Python side of its own version alone.
-    folder = Path(state.juliacall)
-    return importlib.util.spec_from_file_location(
-        "juliacall", folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
 
 
 @contextmanager

@@ -1,0 +1,96 @@
+# Results of a forward become NDArrays, described in the block. Everything is checked before the first is made.
+
+"Do `a` and `b` share a byte of memory?  Both are dense."
+function _overlap(a::Array, b::Array)
+    (isempty(a) || isempty(b)) && return false
+    pa, pb = UInt(pointer(a)), UInt(pointer(b))
+    return pa < pb + sizeof(b) && pb < pa + sizeof(a)
+end
+
+"""
+    result(p, i, y, python) -> Array
+
+The array over which result number `i` of a forward becomes an NDArray: `y` itself where its memory will do.
+"""
+function result(p::Prepared, i::Int, y, inputs)
+    if y isa Number
+        dtype_of_result(p, i, typeof(y))
+        return fill(y)
+    end
+    y isa AbstractArray ||
+        _type_error(p.name, ": forward returned a ", typeof(y), " as result ", i, "; expected an array, a number or a tuple of them")
+    dtype_of_result(p, i, eltype(y))
+    a = dense(y, p.python)
+    if a === nothing || any(x -> _overlap(a, x), inputs)
+        return packed(y, p.python)
+    end
+    return a
+end
+
+function dtype_of_result(p::Prepared, i::Int, T)
+    T in DTYPES ||
+        _value_error(p.name, ": result ", i, " of forward has element type ", T, "; libmxnet has ", join(DTYPES, ", "))
+    return nothing
+end
+
+"The results `ys` of a forward, as NDArrays described from descriptor `at + 1` on."
+function adopt_results!(b::Block, p::Prepared, ys, inputs)
+    isempty(ys) && _value_error(p.name, ": forward returned an empty tuple; expected at least one array")
+    _check_room(b, p, length(ys))
+    seen = Any[inputs...]
+    arrays = Any[]
+    for (i, y) in enumerate(ys)
+        a = result(p, i, y, seen)
+        push!(arrays, (y isa Number && b[H_FLAGS] & FLAG_NUMPY == 0) ? reshape(a, 1) : a)
+        push!(seen, a)
+    end
+    n = Int(b[H_INPUTS])
+    b[H_OUTPUTS] = 0
+    for (i, a) in enumerate(arrays)
+        adopt!(_blank(b, n + i), a)
+        b[H_OUTPUTS] = i
+    end
+    return nothing
+end
+
+_check_room(b::Block, p::Prepared, n::Int) =
+    n <= b[H_ROOM] || _value_error(p.name, ": forward has ", n, " results; at most ", b[H_ROOM], " are possible")
+
+function _blank(b::Block, i::Int)
+    d = descriptor(b, i)
+    context!(d, Int64(1) << 32)
+    pin!(d, C_NULL)
+    return d
+end
+
+_specs(spec::Tuple{Tuple,Type}) = ((spec,), false)
+_specs(spec::Tuple{Vararg{Tuple{Tuple,Type}}}) = (spec, true)
+_specs(spec) = _value_error("outputspec returned ", repr(spec), "; expected (size, eltype) or a tuple of such pairs")
+
+"Arrays of libmxnet for `forward!` to write: views of them in Julia's order, and whether there are several."
+function create_results!(b::Block, p::Prepared, spec)
+    specs, several = _specs(spec)
+    n = Int(b[H_INPUTS])
+    foreach(i -> dtype_of_result(p, i, specs[i][2]), 1:length(specs))
+    _check_room(b, p, length(specs))
+    outs = Any[]
+    b[H_OUTPUTS] = 0
+    for (i, (size, T)) in enumerate(specs)
+        d = _blank(b, n + i)
+        shape!(d, T, Dims(p.python ? reverse(size) : size))
+        create!(d)
+        b[H_OUTPUTS] = i
+        push!(outs, pinned(d))
+    end
+    return outs, several
+end
+
+"Free what a forward that failed half-way had made."
+function free_results!(b::Block)
+    n = Int(b[H_INPUTS])
+    for i in 1:Int(b[H_OUTPUTS])
+        ccall(C_FREE[], Cvoid, (Ptr{Cvoid},), handle(descriptor(b, n + i)))
+    end
+    b[H_OUTPUTS] = 0
+    return nothing
+end

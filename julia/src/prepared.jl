@@ -1,0 +1,75 @@
+# What `pb.function` made ready: the target, resolved again at each call when it was given by name.
+
+struct Prepared
+    target::Any               # a value, or the path of symbols to it from Main
+    name::String
+    pullback::Bool
+    python::Bool              # layout="python"
+    keywords::Any             # NamedTuple of the defaults
+end
+
+const PREPARED = Dict{Int,Prepared}()
+const LAST_PREPARED = Ref(0)
+
+"""
+    prepare(target, name, pullback, python, keywords) -> number
+
+Make `target` ready to be called; the number stands for it from then on. A string names it from `Main`.
+"""
+function prepare(target, name, pullback::Bool, python::Bool, keywords)
+    path = target isa AbstractString ? Tuple(map(Symbol, split(target, '.'))) : target
+    p = Prepared(path, String(name), pullback, python, _named(keywords))
+    _check(p, resolve(p))
+    PREPARED[LAST_PREPARED[] += 1] = p
+    return LAST_PREPARED[]
+end
+
+"No call of the prepared function will come any more."
+forget(number::Integer) = (delete!(PREPARED, Int(number)); nothing)
+
+_named(keywords) = (; (pyconvert(Symbol, k) => pyconvert(Any, v) for (k, v) in pairs(keywords))...)
+
+resolve(p::Prepared) = p.target isa Tuple{Vararg{Symbol}} ? _lookup(p.target, p.name) : p.target
+
+function _lookup(path, name)
+    at = Main
+    for part in path
+        at isa Module && isdefined(at, part) || _value_error("$name: there is no $part in $at")
+        at = Base.invokelatest(getfield, at, part)
+    end
+    return at
+end
+
+function _check(p::Prepared, target)
+    p.pullback && return nothing
+    if target isa CustomFunction
+        _type_error(p.name, " is an instance: give its type, ", typeof(target), "; each call makes a fresh one")
+    elseif !(target isa Type && target <: CustomFunction)
+        hint = target isa Function ? "; a function that returns (y, back) needs pullback=True" : ""
+        _type_error(p.name, " is no subtype of PyBridge.CustomFunction but a ", typeof(target), hint)
+    elseif argkind(target) !== :array
+        _value_error(p.name, ": argkind ", repr(argkind(target)), " is not available, only :array")
+    end
+    return nothing
+end
+
+"Positional arguments and keywords of one call that holds more than arrays; set by `stage`, taken by the entry."
+const STAGED = Ref{Any}(nothing)
+
+"""
+    stage(arguments, keywords)
+
+Hand over the constants and keywords of the call that follows. `arguments` has a `Slot` where an array goes.
+"""
+function stage(arguments, keywords)
+    STAGED[] = (Any[pyconvert(Any, a) for a in arguments], _named(keywords))
+    return nothing
+end
+
+struct Slot end
+
+function _take_staged()
+    staged = STAGED[]
+    STAGED[] = nothing
+    return staged
+end

@@ -1,0 +1,108 @@
+"""Calls of libmxnet that can bring Julia callbacks about, or block inside one: they go through the dispatch.
+
+Set once on `mxnet.base._LIB`, so that `pb.backward`, `y.backward()`, `mx.autograd`, `mx.contrib.autograd` and a Gluon
+training loop all behave alike.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+from . import _dispatch, _libmxnet, julia
+from ._dispatch import owner
+
+_BACKWARD = ("MXAutogradBackwardEx", "MXAutogradBackward", "MXAutogradComputeGradient")
+
+#: Calls that can wait for the engine. Inside a served callback a helper makes them.
+_BLOCKING = (
+    "MXNDArrayWaitToRead",
+    "MXNDArrayWaitToWrite",
+    "MXNDArraySyncCopyToCPU",
+    "MXNDArraySyncCopyFromCPU",
+    "MXNDArraySyncCopyFromNDArray",
+    "MXNDArraySyncCheckFormat",
+    "MXNDArraySave",
+    "MXNDArrayToDLPack",
+    "MXNDArrayGetData",
+    "MXImperativeInvoke",
+    "MXImperativeInvokeEx",
+    "MXInvokeCachedOp",
+    "MXInvokeCachedOpEx",
+    "MXNetFuncCall",
+)
+
+_live = ctypes.c_long.from_address(_libmxnet.quick.pb_live_nodes_address())
+
+
+def _words(arguments: tuple[Any, ...]) -> Any:
+    """The arguments of a C call as machine words: integers, and pointers to whatever ctypes passes by reference."""
+    return (ctypes.c_size_t * len(arguments))(*map(_word, arguments))
+
+
+def _word(argument: Any) -> int:
+    if argument is None:
+        return 0
+    if isinstance(argument, int):
+        return argument & 0xFFFFFFFFFFFFFFFF
+    if isinstance(argument, bytes):
+        return ctypes.cast(ctypes.c_char_p(argument), ctypes.c_void_p).value or 0
+    if isinstance(argument, (ctypes.Array, ctypes.Structure)):
+        return ctypes.addressof(argument)
+    if isinstance(argument, ctypes._SimpleCData) and isinstance(argument.value, (int, bool)):
+        return int(argument.value) & 0xFFFFFFFFFFFFFFFF
+    return ctypes.cast(argument, ctypes.c_void_p).value or 0  # byref(), pointers, functions, null
+
+
+def _backward(name: str) -> None:
+    real = _libmxnet.real(name)
+    address = _libmxnet.address(name)
+
+    def call(*arguments: Any) -> int:
+        if not _live.value or owner.forked:
+            return int(real(*arguments))
+        if threading.get_ident() != owner.ident:
+            return _dispatch.foreign_backward(
+                lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
+            )
+        words = _words(arguments)
+        create_graph = name == "MXAutogradBackwardEx" and bool(words[6])
+        return _dispatch.run_backward(
+            address, words, len(words), arguments, create_graph, wait=not owner.serving
+        )
+
+    _libmxnet.interpose(name, call)
+
+
+def _blocking(name: str) -> None:
+    real = _libmxnet.real(name)
+    address = _libmxnet.address(name)
+
+    def call(*arguments: Any) -> int:
+        if not owner.serving or threading.get_ident() != owner.ident:
+            return int(real(*arguments))
+        words = _words(arguments)
+        return _dispatch.run_blocking(address, words, len(words), arguments, name)
+
+    _libmxnet.interpose(name, call)
+
+
+def _wait_for_all(*arguments: Any) -> int:
+    if owner.serving and threading.get_ident() == owner.ident:
+        raise _libmxnet.GraphError(
+            f"mx.nd.waitall() inside the backward of Julia function {owner.inside} would wait for that backward "
+            "itself. Wait for the arrays that you need (x.wait_to_read())."
+        )
+    return int(_libmxnet.real("MXNDArrayWaitAll")(*arguments))
+
+
+def _install() -> None:
+    for name in _BACKWARD:
+        _backward(name)
+    for name in _BLOCKING:
+        _blocking(name)
+    _libmxnet.interpose("MXNDArrayWaitAll", _wait_for_all)
+
+
+julia.on_start(_install)  # without Julia every call is libmxnet's own

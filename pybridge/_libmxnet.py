@@ -1,0 +1,380 @@
+"""The ctypes boundary to libmxnet and to the trampoline: handles, flags, errors, interposed calls.
+
+`mxnet.base._LIB` is the one `ctypes.CDLL` that all of mxnet's modules share, and they look functions up on it at
+every call. Setting an attribute there therefore replaces a function for all of them; `interpose` does that, once a
+name, and `real` gives the function that was there before. No other module knows libmxnet's C API.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import _numpy_aliases, _trampoline
+
+_numpy_aliases.restore()
+
+import mxnet  # noqa: E402  (the aliases come first: mxnet 1.9.1 does not import without them)
+from mxnet import _global_var  # noqa: E402
+from mxnet.base import _LIB, MXNetError, check_call  # noqa: E402
+from mxnet.ndarray import NDArray  # noqa: E402
+
+NumpyArray = mxnet.np.ndarray
+
+#: Element types that can cross the border, by libmxnet's number.
+DTYPES = {0: "float32", 1: "float64", 2: "float16", 3: "uint8", 4: "int32", 5: "int8", 6: "int64", 7: "bool"}
+
+GRAD_REQS = {"null": 0, "nop": 0, "write": 1, "inplace": 2, "add": 3}
+
+
+# ---- errors -------------------------------------------------------------------------------------------------
+
+
+class GraphError(MXNetError):
+    """Misuse of the autograd graph: an array outside any graph, a second backward, an in-place write into it.
+
+    A subclass of `mxnet.base.MXNetError`, so code that catches MXNet's own error catches it too.
+    """
+
+
+mxnet.base.register_error("GraphError", GraphError)
+
+#: What libmxnet says about misuse of the graph, and what it means.
+_MEANINGS = (
+    (
+        "Assigning to NDArrays that are already in a computational graph",
+        "an in-place operation (+=, *=, y[...] = v, out=) inside record on an array that is part of the graph. "
+        "The old value may be needed for the gradient. Write y = y + 1 instead of y += 1, or do it outside record "
+        "(or under pb.pause()) on an array that no graph holds.",
+    ),
+    (
+        "Cannot differentiate node because it is not in a computational graph",
+        "backward: a head is in no recorded graph. Compute it inside `with pb.record():` from an array that has "
+        "a gradient attached (attach_grad). A graph is gone after its first backward unless that was called with "
+        "retain_graph=True.",
+    ),
+    (
+        "There are no inputs in computation graph that require gradients",
+        "backward: no array in the graph of the heads requires a gradient. Call attach_grad (with a grad_req other "
+        "than 'null') before recording. A gradient that came through a Julia function or an autograd.Function "
+        "cannot be differentiated again.",
+    ),
+    (
+        "because it is unreachable from the outputs",
+        "grad: the heads do not depend on one of the variables (or on a copy of it that was made before recording).",
+    ),
+    (
+        "because it does not require gradient",
+        "grad: one of the variables is no leaf with a gradient attached. Call attach_grad on it before recording; "
+        "gradients of intermediate results are not available.",
+    ),
+    (
+        "is non-differentiable because it didn't register FGradient attribute",
+        "a second derivative through an operator that has none. A Julia function (like an mxnet.autograd.Function) "
+        "can be differentiated once.",
+    ),
+)
+
+_pending_error = threading.local()
+
+
+def explain(text: str) -> str:
+    """libmxnet's error text, with a clear `GraphError: …` in front where the cause is misuse of the graph."""
+    for pattern, meaning in _MEANINGS:
+        if pattern in text:
+            said = re.sub(r"\s+", " ", text.split("Check failed: ")[-1]).strip()
+            return f"GraphError: {meaning} [libmxnet: {said}]"
+    return text
+
+
+def set_error(text: str) -> None:
+    """Make `text` the calling thread's last error of libmxnet, for the `check_call` that follows."""
+    _pending_error.text = text
+
+
+def _last_error() -> bytes:
+    text = _pending_error.__dict__.pop("text", None)
+    if text is None:
+        text = (real("MXGetLastError")() or b"").decode("utf-8", "replace")
+    return explain(text).encode()
+
+
+def last_error() -> MXNetError:
+    """The exception for the calling thread's last error of libmxnet."""
+    error: MXNetError = mxnet.base.get_last_ffi_error()
+    return error
+
+
+# ---- interposed calls ---------------------------------------------------------------------------------------
+
+_real: dict[str, Any] = {}
+
+
+def real(name: str) -> Any:
+    """libmxnet's own function `name`, whether or not it is interposed."""
+    return _real.get(name) or getattr(_LIB, name)
+
+
+def address(name: str) -> int:
+    """The address of libmxnet's own function `name`."""
+    found = ctypes.cast(real(name), ctypes.c_void_p).value
+    assert found is not None
+    return found
+
+
+def interpose(name: str, function: Callable[..., int | bytes]) -> None:
+    """Let every caller of `mxnet.base._LIB.<name>` call `function` instead."""
+    _real.setdefault(name, getattr(_LIB, name))
+    setattr(_LIB, name, function)
+
+
+def restore_all() -> None:
+    """Give every interposed function back (a forked child, which has no owner thread)."""
+    for name, function in _real.items():
+        if name != "MXGetLastError":
+            setattr(_LIB, name, function)
+
+
+interpose("MXGetLastError", _last_error)
+
+
+# ---- the trampoline -----------------------------------------------------------------------------------------
+
+#: Addresses that the trampoline gets, in the order of its struct `mx`.
+TRAMPOLINE_CALLS = (
+    "MXNDArrayFree",
+    "MXNDArrayDetach",
+    "MXNDArrayGetData",
+    "MXNDArrayGetShapeEx64",
+    "MXNDArrayGetDType",
+    "MXNDArrayGetStorageType",
+    "MXNDArrayGetContext",
+    "MXNDArrayCreateEx64",
+    "MXNDArrayWaitToRead",
+    "MXNDArrayWaitToWrite",
+    "MXNDArrayWaitAll",
+    "MXNDArrayFromDLPackEx",
+    "MXAutogradIsRecording",
+    "MXAutogradIsTraining",
+    "MXAutogradSetIsRecording",
+    "MXAutogradSetIsTraining",
+    "MXIsNumpyShape",
+    "MXSetIsNumpyShape",
+    "MXEngineSetBulkSize",
+    "MXCustomFunctionRecord",
+    "MXGetLastError",
+)
+
+_P, _I, _L, _Q = ctypes.c_void_p, ctypes.c_int, ctypes.c_long, ctypes.c_int64
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "pb_link": (None, (_P, _I)),
+    "pb_link_count": (_I, ()),
+    "pb_set_owner": (None, (_P,)),
+    "pb_set_timeout": (None, (ctypes.c_double,)),
+    "pb_is_owner": (_I, ()),
+    "pb_live_nodes": (_L, ()),
+    "pb_live_nodes_address": (_P, ()),
+    "pb_attending": (_I, ()),
+    "pb_attend": (None, (_I,)),
+    "pb_describe": (_I, (_P, _P, _I, _I)),
+    "pb_release_block": (None, (_P,)),
+    "pb_record": (_I, (_Q, _Q, _I, _P, _I, _P)),
+    "pb_new_node": (_Q, ()),
+    "pb_set_recording": (_I, (_I,)),
+    "pb_start": (_P, (_P, _I, _I, _I, _P)),
+    "pb_done": (_I, (_P,)),
+    "pb_rc": (_I, (_P,)),
+    "pb_wait_rc": (_I, (_P,)),
+    "pb_error": (ctypes.c_char_p, (_P,)),
+    "pb_wait_error": (ctypes.c_char_p, (_P,)),
+    "pb_finish": (None, (_P,)),
+    "pb_begin_call": (_P, ()),
+    "pb_end_call": (_I, (_P, _P, _P)),
+    "pb_next": (_P, (_P, _P, _I)),
+    "pb_answer": (None, (_P, _I)),
+    "pb_request_block": (_P, (_P,)),
+    "pb_request_call": (_P, (_P,)),
+    "pb_fail_taken": (None, (_P,)),
+    "pb_wake": (None, ()),
+    "pb_process_time": (ctypes.c_double, ()),
+    "pb_shutdown": (None, ()),
+    "pb_forked": (_I, ()),
+    "pb_dead_values": (_L, ()),
+    "pb_pinned_bytes": (_L, ()),
+    "pb_copied_bytes": (_L, ()),
+}
+
+
+def _load() -> tuple[Any, Any]:
+    """The trampoline twice: calls through the first release the GIL, calls through the second keep it."""
+    released, held = ctypes.CDLL(_trampoline.__file__), ctypes.PyDLL(_trampoline.__file__)
+    for name, (result, arguments) in _SIGNATURES.items():
+        for library in (released, held):
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    held.pb_drain_values.restype, held.pb_drain_values.argtypes = None, ()
+    held.pb_wrap_dealloc.restype, held.pb_wrap_dealloc.argtypes = _I, (ctypes.py_object, ctypes.c_char_p)
+    return released, held
+
+
+#: Calls that can wait go through `waiting`; those that only look at a number keep the GIL.
+waiting, quick = _load()
+
+
+#: Addresses that PyBridge gets, in the order of `link!` in julia/src/links.jl.
+_PYBRIDGE_CALLS = (
+    "pb_unpin",
+    "pb_create",
+    "pb_adopt",
+    "pb_free",
+    "pb_count_copy",
+    "pb_pinned_bytes",
+    "pb_is_training",
+    "pb_last_error",
+    "pb_dead_nodes",
+    "pb_dead_roots",
+)
+
+
+def pybridge_addresses() -> tuple[int | None, ...]:
+    """Addresses of the C functions that Julia calls."""
+    return tuple(ctypes.cast(getattr(quick, name), ctypes.c_void_p).value for name in _PYBRIDGE_CALLS)
+
+
+def link() -> None:
+    """Tell the trampoline where libmxnet's functions are."""
+    addresses = (ctypes.c_void_p * len(TRAMPOLINE_CALLS))(*map(address, TRAMPOLINE_CALLS))
+    assert quick.pb_link_count() == len(TRAMPOLINE_CALLS)
+    quick.pb_link(addresses, len(TRAMPOLINE_CALLS))
+
+
+link()
+
+
+# ---- flags --------------------------------------------------------------------------------------------------
+
+
+def is_recording() -> bool:
+    current = ctypes.c_bool()
+    check_call(_LIB.MXAutogradIsRecording(ctypes.byref(current)))
+    return current.value
+
+
+def is_training() -> bool:
+    current = ctypes.c_bool()
+    check_call(_LIB.MXAutogradIsTraining(ctypes.byref(current)))
+    return current.value
+
+
+def set_recording(flag: bool) -> bool:
+    previous = ctypes.c_int()
+    check_call(_LIB.MXAutogradSetIsRecording(ctypes.c_int(flag), ctypes.byref(previous)))
+    return bool(previous.value)
+
+
+def set_training(flag: bool) -> bool:
+    previous = ctypes.c_int()
+    check_call(_LIB.MXAutogradSetIsTraining(ctypes.c_int(flag), ctypes.byref(previous)))
+    return bool(previous.value)
+
+
+@contextlib.contextmanager
+def numpy_shapes() -> Iterator[None]:
+    """Zero-size and zero-dimensional shapes are taken literally inside."""
+    previous = ctypes.c_int()
+    current = ctypes.c_int()
+    check_call(_LIB.MXIsNumpyShape(ctypes.byref(current)))
+    if not current.value:
+        check_call(_LIB.MXSetIsNumpyShape(1, ctypes.byref(previous)))
+    try:
+        yield
+    finally:
+        if not current.value:
+            check_call(_LIB.MXSetIsNumpyShape(0, ctypes.byref(previous)))
+
+
+# ---- arrays and the graph -----------------------------------------------------------------------------------
+
+
+def array(handle: int, numpy: bool = False, stype: int = 0) -> NDArray:
+    """The NDArray (`mx.nd`, or `mx.np` with `numpy`) that owns `handle`."""
+    make = _global_var._np_ndarray_cls if numpy else _global_var._ndarray_cls
+    made: NDArray = make(ctypes.c_void_p(handle), stype=stype)
+    return made
+
+
+def wait(x: NDArray, writing: bool = False) -> None:
+    """Wait for the writes to `x` that are under way, and (`writing`) for the reads."""
+    check_call((_LIB.MXNDArrayWaitToWrite if writing else _LIB.MXNDArrayWaitToRead)(x.handle))
+
+
+def handles(arrays: Sequence[NDArray | None]) -> Any:
+    """A C array of the handles of `arrays`; None becomes a null handle."""
+    return (ctypes.c_void_p * len(arrays))(*[None if a is None else a.handle.value for a in arrays])
+
+
+def mark_variables(variables: Sequence[NDArray], gradients: Sequence[NDArray], reqs: Sequence[str]) -> None:
+    numbers = (ctypes.c_uint32 * len(reqs))(*[GRAD_REQS[r] for r in reqs])
+    check_call(
+        _LIB.MXAutogradMarkVariables(len(variables), handles(variables), numbers, handles(gradients))
+    )
+
+
+def gradient(x: NDArray) -> NDArray | None:
+    found = ctypes.c_void_p()
+    check_call(_LIB.MXNDArrayGetGrad(x.handle, ctypes.byref(found)))
+    return None if found.value is None else array(found.value, isinstance(x, NumpyArray))
+
+
+def zeros_like(x: NDArray) -> NDArray:
+    made: NDArray = (mxnet.np if isinstance(x, NumpyArray) else mxnet.nd).zeros_like(x)
+    return made
+
+
+def is_intermediate(x: NDArray) -> bool:
+    """Was `x` computed inside a recorded graph?  A leaf's history is nothing but itself."""
+    history = symbol(x)
+    return history is not None and len(history.get_internals().list_outputs()) > 1
+
+
+def symbol(x: NDArray) -> Any:
+    """The recorded history of `x` as an `mx.sym.Symbol`; None when it is in no graph."""
+    found = ctypes.c_void_p()
+    if _LIB.MXAutogradGetSymbol(x.handle, ctypes.byref(found)):
+        return None
+    return mxnet.symbol.Symbol(found)
+
+
+def backward(
+    heads: Sequence[NDArray],
+    head_grads: Sequence[NDArray | None] | None,
+    variables: Sequence[NDArray] | None,
+    retain_graph: bool,
+    create_graph: bool,
+    train_mode: bool,
+) -> list[NDArray] | None:
+    """One call of MXAutogradBackwardEx; returns the gradients of `variables`, if any are given."""
+    results = ctypes.POINTER(ctypes.c_void_p)()
+    stypes = ctypes.POINTER(ctypes.c_int)()
+    check_call(
+        _LIB.MXAutogradBackwardEx(
+            len(heads),
+            handles(heads),
+            ctypes.c_void_p() if head_grads is None else handles(head_grads),
+            len(variables) if variables else 0,
+            handles(variables) if variables else ctypes.c_void_p(),
+            ctypes.c_int(retain_graph),
+            ctypes.c_int(create_graph),
+            ctypes.c_int(train_mode),
+            ctypes.byref(results) if variables else ctypes.c_void_p(),
+            ctypes.byref(stypes) if variables else ctypes.c_void_p(),
+        )
+    )
+    if not variables:
+        return None
+    return [array(results[i], isinstance(v, NumpyArray), stypes[i]) for i, v in enumerate(variables)]

@@ -1,0 +1,940 @@
+/* What libmxnet's own threads run.
+ *
+ * libmxnet calls a custom node's backward from worker threads of its own.  Neither Julia nor Python may run
+ * there, so the callback below only describes the arrays it was given, queues a request, and waits until the
+ * owner thread (the one in which Julia was initialised) has served it.  Calls that can bring such callbacks
+ * about are made by persistent helper threads, while the owner takes requests out of the queue ("pumps").
+ *
+ * Nothing in this file takes the GIL, with two exceptions that say so: the module initialisation and the
+ * deallocator of Julia values, which Python itself calls with the GIL held.
+ *
+ * One mutex, `mu`, guards every list here.  No call into libmxnet, Python or Julia is made while it is held:
+ * libmxnet may call back (delete) from inside any of its functions.
+ */
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ---- libmxnet, as far as it is used here ------------------------------------------------------------- */
+
+typedef void *handle_t;
+
+typedef struct {
+    int num_callbacks;
+    int (**callbacks)(void);
+    void **contexts;
+} callback_list;
+
+/* Function addresses, in the order of `_libmxnet.TRAMPOLINE_CALLS`. */
+static struct {
+    int (*free)(handle_t);
+    int (*detach)(handle_t, handle_t *);
+    int (*data)(handle_t, void **);
+    int (*shape)(handle_t, int *, const int64_t **);
+    int (*dtype)(handle_t, int *);
+    int (*storage)(handle_t, int *);
+    int (*context)(handle_t, int *, int *);
+    int (*create)(const int64_t *, int, int, int, int, int, handle_t *);
+    int (*wait_to_read)(handle_t);
+    int (*wait_to_write)(handle_t);
+    int (*wait_all)(void);
+    int (*from_dlpack)(void *, bool, handle_t *);
+    int (*is_recording)(bool *);
+    int (*is_training)(bool *);
+    int (*set_recording)(int, int *);
+    int (*set_training)(int, int *);
+    int (*is_np_shape)(int *);
+    int (*set_np_shape)(int, int *);
+    int (*set_bulk)(int, int *);
+    int (*record)(int, handle_t *, int, handle_t *, callback_list *);
+    const char *(*last_error)(void);
+} mx;
+
+EXPORT void pb_link(void **addresses, int count) {
+    if ((size_t)count * sizeof(void *) == sizeof mx) memcpy(&mx, addresses, sizeof mx);
+}
+
+EXPORT int pb_link_count(void) { return (int)(sizeof mx / sizeof(void *)); }
+
+/* ---- the block: memory that C, Python and Julia all see ------------------------------------------------
+ * A header of HEADER words, then one descriptor of WORDS words per array.  Mirrored in julia/src/block.jl. */
+
+enum { HEADER = 16, WORDS = 24, MAXDIM = 16 };
+enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM };
+enum { A_HANDLE, A_DATA, A_DTYPE, A_NDIM, A_REQ, A_PIN, A_BYTES, A_CONTEXT, A_DIMS };
+enum { FLAG_TRAINING = 1, FLAG_RECORDING = 2, FLAG_NUMPY = 4 };
+
+/* float32, float64, float16, uint8, int32, int8, int64, bool */
+static const int item_size[] = {4, 8, 2, 1, 4, 1, 8, 1};
+enum { KNOWN_DTYPES = 8 };
+
+static atomic_long pinned_bytes, copied_bytes;
+
+EXPORT long pb_pinned_bytes(void) { return atomic_load(&pinned_bytes); }
+EXPORT long pb_copied_bytes(void) { return atomic_load(&copied_bytes); }
+EXPORT void pb_count_copy(long bytes) { atomic_fetch_add(&copied_bytes, bytes); }
+
+/* ---- state -------------------------------------------------------------------------------------------- */
+
+enum { QUEUED, TAKEN, ANSWERED };
+enum { OK = 0, FAILED = 1, UNSERVED = 2, TIMED_OUT = 3 };
+
+/* A call of a backward that is under way. */
+typedef struct call {
+    struct call *next;
+    pthread_t thread;
+    int by_owner;
+    int begun_served; /* the owner was attending when it began */
+    int outcome;
+    int64_t function; /* the function whose request failed with that outcome */
+    int64_t tid;  /* libmxnet's thread that waited */
+} call;
+
+typedef struct request {
+    struct request *next;
+    int state, outcome;
+    void *pump; /* which pump took it */
+    call *call;
+    int64_t *block;
+    pthread_cond_t answered;
+} request;
+
+typedef struct {
+    int64_t id, function;
+    pthread_t recorder;
+    int holding, dead; /* while MXCustomFunctionRecord runs */
+    callback_list callbacks; /* libmxnet keeps the address */
+    void *contexts[2];
+} node;
+
+typedef struct job {
+    struct job *next;
+    uintptr_t (*fn)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                    uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    uintptr_t args[12];
+    int results; /* it is MXAutogradBackwardEx: arguments 8 and 9 get pointers to a thread's own storage */
+    int wait;    /* wait for the engine afterwards */
+    bool recording, training;
+    int np_shape, bulk;
+    atomic_int done;
+    int rc, wait_rc;
+    char *error, *wait_error;
+    handle_t *handles;
+    int *stypes;
+} job;
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t to_owner, to_helper;
+static request *queue, *queue_end, *taken;
+static call *calls;
+static job *jobs;
+static int idle_helpers;
+static atomic_long live_nodes, next_node = 1;
+static pthread_t owner;
+static int have_owner;
+static atomic_int attending; /* depth of pumps on the owner's stack */
+static int woken, closing, forked;
+static double timeout_seconds = 60;
+static int (*serve_inline)(request *);
+
+typedef struct {
+    int64_t *items;
+    size_t count, room;
+} list;
+static list dead_nodes, dead_roots;
+static PyObject **dead_values;
+static size_t dead_value_count, dead_value_room;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void deadline(struct timespec *t, int ms) {
+    clock_gettime(CLOCK_MONOTONIC, t);
+    t->tv_sec += ms / 1000;
+    t->tv_nsec += (long)(ms % 1000) * 1000000L;
+    if (t->tv_nsec >= 1000000000L) t->tv_sec++, t->tv_nsec -= 1000000000L;
+}
+
+static void timed_wait(pthread_cond_t *c, const struct timespec *until) {
+#ifdef __APPLE__
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    long ns = (until->tv_sec - t.tv_sec) * 1000000000L + until->tv_nsec - t.tv_nsec;
+    t.tv_sec = ns > 0 ? ns / 1000000000L : 0, t.tv_nsec = ns > 0 ? ns % 1000000000L : 0;
+    pthread_cond_timedwait_relative_np(c, &mu, &t);
+#else
+    pthread_cond_timedwait(c, &mu, until);
+#endif
+}
+
+static void new_cond(pthread_cond_t *c) {
+    pthread_condattr_t a;
+    pthread_condattr_init(&a);
+#ifndef __APPLE__
+    pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+#endif
+    pthread_cond_init(c, &a);
+    pthread_condattr_destroy(&a);
+}
+
+static int64_t thread_number(void) {
+#ifdef __linux__
+    return (int64_t)syscall(SYS_gettid);
+#else
+    uint64_t id = 0;
+    pthread_threadid_np(NULL, &id);
+    return (int64_t)id;
+#endif
+}
+
+/* An allocation of a few bytes that fails leaves nothing sensible to do on a thread of libmxnet. */
+static void *must(void *p) {
+    if (!p) abort();
+    return p;
+}
+
+static void push(list *l, int64_t item) { /* with mu held */
+    if (l->count == l->room) {
+        l->room = l->room ? 2 * l->room : 64;
+        l->items = must(realloc(l->items, l->room * sizeof *l->items));
+    }
+    l->items[l->count++] = item;
+}
+
+static long pop(list *l, int64_t *out, long room) {
+    pthread_mutex_lock(&mu);
+    long n = (long)l->count < room ? (long)l->count : room;
+    memcpy(out, l->items + l->count - n, (size_t)n * sizeof *out);
+    l->count -= (size_t)n;
+    pthread_mutex_unlock(&mu);
+    return n;
+}
+
+EXPORT long pb_dead_nodes(int64_t *out, long room) { return dead_nodes.count ? pop(&dead_nodes, out, room) : 0; }
+EXPORT long pb_dead_roots(int64_t *out, long room) { return dead_roots.count ? pop(&dead_roots, out, room) : 0; }
+EXPORT long pb_live_nodes(void) { return atomic_load(&live_nodes); }
+EXPORT atomic_long *pb_live_nodes_address(void) { return &live_nodes; }
+EXPORT int pb_attending(void) { return atomic_load(&attending); }
+
+EXPORT void pb_set_timeout(double seconds) { timeout_seconds = seconds; }
+
+EXPORT void pb_set_owner(int (*inline_server)(request *)) {
+    owner = pthread_self();
+    serve_inline = inline_server;
+    have_owner = 1;
+}
+
+EXPORT int pb_is_owner(void) { return have_owner && pthread_equal(owner, pthread_self()); }
+
+/* ---- arrays ------------------------------------------------------------------------------------------- */
+
+static int64_t byte_count(const int64_t *a) {
+    int64_t n = a[A_DTYPE] < KNOWN_DTYPES ? item_size[a[A_DTYPE]] : 0;
+    for (int64_t i = 0; i < a[A_NDIM]; i++) n *= a[A_DIMS + i];
+    return n;
+}
+
+enum { BAD_CALL = 1, BAD_STORAGE, BAD_CONTEXT, BAD_DTYPE, BAD_NDIM };
+
+static int describe(handle_t h, int64_t *a) {
+    int dtype, ndim, storage, device, id;
+    const int64_t *dims;
+    void *data = NULL;
+    if (mx.storage(h, &storage)) return BAD_CALL;
+    if (storage != 0) return BAD_STORAGE;
+    if (mx.context(h, &device, &id)) return BAD_CALL;
+    a[A_CONTEXT] = ((int64_t)device << 32) | (uint32_t)id;
+    if (device == 2) return BAD_CONTEXT;
+    if (mx.dtype(h, &dtype) || mx.shape(h, &ndim, &dims)) return BAD_CALL;
+    a[A_HANDLE] = (int64_t)(intptr_t)h;
+    a[A_DTYPE] = dtype;
+    a[A_NDIM] = ndim;
+    if (dtype < 0 || dtype >= KNOWN_DTYPES) return BAD_DTYPE;
+    if (ndim < 0 || ndim > MAXDIM) return BAD_NDIM;
+    int64_t items = 1;
+    for (int i = 0; i < ndim; i++) {
+        a[A_DIMS + i] = dims[i];
+        if (dims[i] < 0) return BAD_NDIM;
+        items *= dims[i];
+    }
+    a[A_BYTES] = items * item_size[dtype];
+    if (items && mx.data(h, &data)) return BAD_CALL;
+    a[A_DATA] = (int64_t)(intptr_t)data;
+    a[A_PIN] = 0;
+    return 0;
+}
+
+/* A second handle on the same memory.  Detached: a plain copy would hold the autograd entry, and a node that
+ * saved its own input or output would then keep itself alive. */
+EXPORT handle_t pb_pin(handle_t h, long bytes) {
+    handle_t pin = NULL;
+    if (mx.detach(h, &pin)) return NULL;
+    atomic_fetch_add(&pinned_bytes, bytes);
+    return pin;
+}
+
+/* Called by Julia's finalizers, on any thread. */
+EXPORT void pb_unpin(handle_t pin, long bytes) {
+    atomic_fetch_sub(&pinned_bytes, bytes);
+    if (!closing && !forked) mx.free(pin); /* after shutdown the engine is no longer there to free it */
+}
+
+static int with_np_shape(void) {
+    int before = 1, ignored;
+    mx.is_np_shape(&before);
+    if (!before) mx.set_np_shape(1, &ignored);
+    return before;
+}
+
+static void restore_np_shape(int before) {
+    int ignored;
+    if (!before) mx.set_np_shape(0, &ignored);
+}
+
+EXPORT void pb_release_block(int64_t *block) {
+    for (int64_t i = 0; i < block[H_INPUTS]; i++) {
+        int64_t *a = block + HEADER + i * WORDS;
+        if (a[A_PIN]) pb_unpin((handle_t)(intptr_t)a[A_PIN], a[A_BYTES]);
+        a[A_PIN] = 0;
+    }
+}
+
+/* Describe and pin `count` arrays into `block`; returns 0, or 8 * index + reason.  `writing`: wait for reads
+ * as well as writes that are still under way. */
+EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int writing) {
+    bool recording = false, training = false;
+    int np = with_np_shape(), bad = 0, i = 0;
+    mx.is_recording(&recording);
+    mx.is_training(&training);
+    block[H_FLAGS] = (block[H_FLAGS] & FLAG_NUMPY) | (training ? FLAG_TRAINING : 0) | (recording ? FLAG_RECORDING : 0);
+    block[H_INPUTS] = 0;
+    for (; i < count && !bad; i++) {
+        int64_t *a = block + HEADER + i * WORDS;
+        a[A_PIN] = 0;
+        block[H_INPUTS] = i + 1;
+        /* Storage is looked at first: waiting is the only part that can take long. */
+        bad = describe(handles[i], a);
+        if (!bad && (writing ? mx.wait_to_write : mx.wait_to_read)(handles[i])) bad = BAD_CALL;
+        if (!bad) a[A_PIN] = (int64_t)(intptr_t)pb_pin(handles[i], (long)a[A_BYTES]);
+        if (!bad && !a[A_PIN]) bad = BAD_CALL;
+    }
+    if (bad) pb_release_block(block);
+    restore_np_shape(np);
+    return bad ? 8 * (i - 1) + bad : 0;
+}
+
+/* A new array in libmxnet's memory, described (and pinned) in `a`, whose dtype, context, ndim and dims are
+ * filled in. */
+EXPORT int pb_create(int64_t *a) {
+    handle_t h = NULL;
+    void *data = NULL;
+    int np = with_np_shape();
+    int rc = mx.create(a + A_DIMS, (int)a[A_NDIM], (int)(a[A_CONTEXT] >> 32), (int)(uint32_t)a[A_CONTEXT], 0,
+                       (int)a[A_DTYPE], &h);
+    restore_np_shape(np);
+    if (rc) return rc;
+    a[A_BYTES] = byte_count(a);
+    if (a[A_BYTES] && (rc = mx.data(h, &data))) {
+        mx.free(h);
+        return rc;
+    }
+    a[A_HANDLE] = (int64_t)(intptr_t)h;
+    a[A_DATA] = (int64_t)(intptr_t)data;
+    a[A_PIN] = (int64_t)(intptr_t)pb_pin(h, (long)a[A_BYTES]);
+    return 0;
+}
+
+/* DLPack's structures, version 0.x */
+typedef struct {
+    void *data;
+    struct {
+        int type, id;
+    } ctx;
+    int ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} dl_tensor;
+
+typedef struct dl_managed {
+    dl_tensor tensor;
+    void *context;
+    void (*deleter)(struct dl_managed *);
+} dl_managed;
+
+typedef struct {
+    dl_managed managed;
+    int64_t root;
+    int64_t shape[MAXDIM];
+} adopted;
+
+static void release_adopted(dl_managed *m) { /* libmxnet, on any thread */
+    adopted *a = m->context;
+    pthread_mutex_lock(&mu);
+    if (!forked) push(&dead_roots, a->root);
+    pthread_mutex_unlock(&mu);
+    free(a);
+}
+
+/* An NDArray over foreign memory; `root` comes back through pb_dead_roots when the last NDArray over it dies. */
+EXPORT int pb_adopt(int64_t *a, int64_t root) {
+    static const uint8_t code[] = {2, 2, 2, 1, 0, 0, 0, 1}, bits[] = {32, 64, 16, 8, 32, 8, 64, 1};
+    adopted *d = must(calloc(1, sizeof *d));
+    dl_tensor *t = &d->managed.tensor;
+    d->root = root;
+    memcpy(d->shape, a + A_DIMS, sizeof(int64_t) * (size_t)a[A_NDIM]);
+    t->data = (void *)(intptr_t)a[A_DATA];
+    t->ctx.type = 1;
+    t->ndim = (int)a[A_NDIM];
+    t->dtype.code = code[a[A_DTYPE]];
+    t->dtype.bits = bits[a[A_DTYPE]];
+    t->dtype.lanes = 1;
+    t->shape = d->shape;
+    d->managed.context = d;
+    d->managed.deleter = release_adopted;
+    handle_t h = NULL;
+    int np = with_np_shape();
+    int rc = mx.from_dlpack(&d->managed, false, &h);
+    restore_np_shape(np);
+    if (rc) {
+        free(d);
+        return rc;
+    }
+    a[A_HANDLE] = (int64_t)(intptr_t)h;
+    a[A_BYTES] = byte_count(a);
+    return 0;
+}
+
+EXPORT void pb_free(handle_t h) { mx.free(h); }
+
+EXPORT const char *pb_last_error(void) { return mx.last_error(); }
+
+/* Is libmxnet training, as seen from this thread?  (PyBridge.is_training outside a call.) */
+EXPORT int pb_is_training(void) {
+    bool t = false;
+    mx.is_training(&t);
+    return t;
+}
+
+/* ---- what libmxnet calls ------------------------------------------------------------------------------- */
+
+static void fill_failed(const int64_t *a) {
+    void *p = (void *)(intptr_t)a[A_DATA];
+    int64_t n = byte_count(a);
+    if (!p || !n || a[A_REQ] == 0 || a[A_REQ] == 3) return;
+    switch (a[A_DTYPE]) {
+    case 0:
+        for (int64_t i = 0; i < n / 4; i++) ((float *)p)[i] = NAN;
+        break;
+    case 1:
+        for (int64_t i = 0; i < n / 8; i++) ((double *)p)[i] = NAN;
+        break;
+    case 2:
+        for (int64_t i = 0; i < n / 2; i++) ((uint16_t *)p)[i] = 0x7e00;
+        break;
+    default:
+        memset(p, 0, (size_t)n);
+    }
+}
+
+static call *call_of(const node *nd) { /* with mu held: the call that this node's backward belongs to */
+    for (call *c = calls; c; c = c->next)
+        if (pthread_equal(c->thread, nd->recorder)) return c;
+    return calls;
+}
+
+static void enqueue(request *r) {
+    if (queue_end) queue_end->next = r; else queue = r;
+    queue_end = r;
+    pthread_cond_broadcast(&to_owner);
+}
+
+static void unlink_request(request *r) {
+    request *before = NULL;
+    for (request *q = queue; q; before = q, q = q->next)
+        if (q == r) {
+            if (before) before->next = r->next; else queue = r->next;
+            if (queue_end == r) queue_end = before;
+            break;
+        }
+    r->next = NULL;
+}
+
+static void note_outcome(request *r, int outcome) { /* with mu held */
+    r->outcome = outcome;
+    if (r->call && !r->call->outcome) {
+        r->call->outcome = outcome;
+        r->call->function = r->block[H_FUNCTION];
+        r->call->tid = thread_number();
+    }
+}
+
+static void await_answer(request *r, const node *nd) {
+    double waited = 0, last = now();
+    pthread_mutex_lock(&mu);
+    r->call = call_of(nd);
+    if (closing || forked || !have_owner) {
+        r->outcome = FAILED;
+    } else if (!atomic_load(&attending) && r->call && !r->call->by_owner && !r->call->begun_served) {
+        note_outcome(r, UNSERVED);
+    } else {
+        enqueue(r);
+        while (r->state != ANSWERED) {
+            struct timespec t;
+            deadline(&t, 100);
+            timed_wait(&r->answered, &t);
+            double at = now();
+            if (closing && r->state == QUEUED) {
+                unlink_request(r);
+                r->outcome = FAILED;
+                break;
+            }
+            if (r->state == QUEUED && !atomic_load(&attending))
+                waited += at - last;
+            else
+                waited = 0;
+            last = at;
+            if (timeout_seconds > 0 && waited > timeout_seconds && r->state == QUEUED) {
+                unlink_request(r);
+                note_outcome(r, TIMED_OUT);
+                break;
+            }
+        }
+    }
+    pthread_mutex_unlock(&mu);
+}
+
+static int on_backward(int n_ograds, int n_igrads, void **handles, const int *reqs, int is_train, void *state) {
+    const node *nd = state;
+    int n = n_ograds + n_igrads, np = with_np_shape(), bad = 0;
+    int64_t *block = must(calloc(HEADER + (size_t)n * WORDS, sizeof *block));
+    block[H_NODE] = nd->id;
+    block[H_FUNCTION] = nd->function;
+    block[H_FLAGS] = is_train ? FLAG_TRAINING : 0;
+    block[H_INPUTS] = n_ograds;
+    block[H_OUTPUTS] = n_igrads;
+    for (int i = 0; i < n; i++) {
+        int64_t *a = block + HEADER + i * WORDS;
+        int reason = describe(handles[i], a);
+        if (i >= n_ograds) a[A_REQ] = reqs[i - n_ograds];
+        if (reason && !(i >= n_ograds && a[A_REQ] == 0)) bad = 1;
+    }
+    restore_np_shape(np);
+
+    request r = {0};
+    r.block = block;
+    block[H_STATUS] = bad;
+    new_cond(&r.answered);
+    if (pb_is_owner() && !forked) {
+        r.state = TAKEN;
+        r.outcome = serve_inline(&r); /* takes the GIL: this is the owner, not a thread of libmxnet */
+    } else {
+        await_answer(&r, nd);
+    }
+    pthread_cond_destroy(&r.answered);
+    if (r.outcome)
+        for (int i = n_ograds; i < n; i++) fill_failed(block + HEADER + i * WORDS);
+    for (int i = 0; i < n; i++) mx.free(handles[i]);
+    free(block);
+    /* Success in any case: libmxnet's error slot for custom operators is global, another could take the blame.
+     * In a forked child nobody is there to raise the error, so there it is libmxnet's to report. */
+    return !forked;
+}
+
+static int on_delete(void *state) {
+    node *nd = state;
+    pthread_mutex_lock(&mu);
+    if (nd->holding) {
+        nd->dead = 1;
+        nd = NULL;
+    } else if (!forked) {
+        push(&dead_nodes, nd->id);
+        atomic_fetch_sub(&live_nodes, 1);
+    }
+    pthread_mutex_unlock(&mu);
+    free(nd);
+    return 1;
+}
+
+static int (*callbacks[2])(void) = {(int (*)(void))(void *)on_backward, (int (*)(void))(void *)on_delete};
+
+EXPORT int64_t pb_new_node(void) { return atomic_fetch_add(&next_node, 1); }
+
+/* Make the arrays `outputs` the results of node `id`, in the graph that is being recorded. */
+EXPORT int pb_record(int64_t id, int64_t function, int n_inputs, handle_t *inputs, int n_outputs, handle_t *outputs) {
+    node *nd = must(calloc(1, sizeof *nd));
+    nd->id = id;
+    nd->function = function;
+    nd->recorder = pthread_self();
+    nd->holding = 1;
+    nd->contexts[0] = nd->contexts[1] = nd;
+    nd->callbacks = (callback_list){2, callbacks, nd->contexts};
+    atomic_fetch_add(&live_nodes, 1);
+    int rc = mx.record(n_inputs, inputs, n_outputs, outputs, &nd->callbacks);
+    pthread_mutex_lock(&mu);
+    int gone = nd->dead || rc;
+    nd->holding = 0;
+    if (gone) {
+        push(&dead_nodes, id);
+        atomic_fetch_sub(&live_nodes, 1);
+    }
+    pthread_mutex_unlock(&mu);
+    if (gone) free(nd);
+    return rc;
+}
+
+/* Turn recording off on this thread; returns what it was. */
+EXPORT int pb_set_recording(int on) {
+    int before = 0;
+    mx.set_recording(on, &before);
+    return before;
+}
+
+/* ---- helpers: threads that make the calls which can bring callbacks about ------------------------------ */
+
+static char *error_text(void) {
+    const char *text = mx.last_error();
+    return must(strdup(text ? text : ""));
+}
+
+static void adopt_state(const job *j) {
+    int ignored, np = 0;
+    mx.set_recording(j->recording, &ignored);
+    mx.set_training(j->training, &ignored);
+    mx.is_np_shape(&np);
+    if (np != j->np_shape) mx.set_np_shape(j->np_shape, &ignored);
+    mx.set_bulk(j->bulk, &ignored);
+}
+
+static void run(job *j) {
+    int ignored;
+    uintptr_t *a = j->args;
+    adopt_state(j);
+    j->rc = (int)j->fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+    if (j->rc) j->error = error_text();
+    if (j->results && !j->rc && a[3] && a[8]) {
+        /* The results lie in this thread's own storage, which its next call overwrites. */
+        size_t n = (uint32_t)a[3];
+        j->handles = must(malloc(n * sizeof(handle_t)));
+        memcpy(j->handles, *(handle_t **)a[8], n * sizeof(handle_t));
+        *(handle_t **)a[8] = j->handles;
+        if (a[9]) {
+            j->stypes = must(malloc(n * sizeof(int)));
+            memcpy(j->stypes, *(int **)a[9], n * sizeof(int));
+            *(int **)a[9] = j->stypes;
+        }
+    }
+    mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
+    if (j->wait && (j->wait_rc = mx.wait_all())) j->wait_error = error_text();
+}
+
+static void *helper(void *first) {
+    job *j = first;
+    for (;;) {
+        run(j);
+        pthread_mutex_lock(&mu);
+        atomic_store(&j->done, 1);
+        pthread_cond_broadcast(&to_owner);
+        idle_helpers++;
+        while (!jobs) pthread_cond_wait(&to_helper, &mu);
+        j = jobs;
+        jobs = j->next;
+        pthread_mutex_unlock(&mu);
+    }
+    return NULL;
+}
+
+EXPORT job *pb_start(void *fn, int backward, int wait, int count, uintptr_t *args) {
+    job *j = must(calloc(1, sizeof *j));
+    int ignored;
+    memcpy(&j->fn, &fn, sizeof fn);
+    memcpy(j->args, args, (size_t)count * sizeof *args);
+    j->results = backward && count >= 10;
+    j->wait = wait;
+    mx.is_recording(&j->recording);
+    mx.is_training(&j->training);
+    mx.is_np_shape(&j->np_shape);
+    mx.set_bulk(0, &j->bulk); /* pushes what the caller held back: the helper's work depends on it */
+    mx.set_bulk(j->bulk, &ignored);
+    pthread_mutex_lock(&mu);
+    int idle = idle_helpers > 0;
+    if (idle) {
+        idle_helpers--;
+        j->next = jobs;
+        jobs = j;
+        pthread_cond_signal(&to_helper);
+    }
+    pthread_mutex_unlock(&mu);
+    if (!idle) {
+        pthread_t t;
+        pthread_attr_t a;
+        pthread_attr_init(&a);
+        pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+        sigset_t all, before;
+        sigfillset(&all); /* signals are the main thread's */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        int rc = pthread_create(&t, &a, helper, j);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        pthread_attr_destroy(&a);
+        if (rc) {
+            free(j);
+            errno = rc;
+            return NULL;
+        }
+    }
+    return j;
+}
+
+EXPORT int pb_done(const job *j) { return atomic_load(&j->done); }
+EXPORT int pb_rc(const job *j) { return j->rc; }
+EXPORT int pb_wait_rc(const job *j) { return j->wait_rc; }
+EXPORT const char *pb_error(const job *j) { return j->error; }
+EXPORT const char *pb_wait_error(const job *j) { return j->wait_error; }
+
+EXPORT void pb_finish(job *j) {
+    /* The caller reads the result handles after this returns, as it reads libmxnet's: valid until the next. */
+    static handle_t *last_handles;
+    static int *last_stypes;
+    if (j->handles) {
+        free(last_handles);
+        free(last_stypes);
+        last_handles = j->handles;
+        last_stypes = j->stypes;
+    }
+    free(j->error);
+    free(j->wait_error);
+    free(j);
+}
+
+/* ---- the owner's side ----------------------------------------------------------------------------------- */
+
+EXPORT call *pb_begin_call(void) {
+    call *c = must(calloc(1, sizeof *c));
+    c->thread = pthread_self();
+    pthread_mutex_lock(&mu);
+    c->by_owner = pb_is_owner();
+    c->begun_served = atomic_load(&attending) > 0;
+    c->next = calls;
+    calls = c;
+    pthread_mutex_unlock(&mu);
+    return c;
+}
+
+EXPORT int pb_end_call(call *c, int64_t *function, int64_t *tid) {
+    pthread_mutex_lock(&mu);
+    for (call **p = &calls; *p; p = &(*p)->next)
+        if (*p == c) {
+            *p = c->next;
+            break;
+        }
+    for (request *r = queue; r; r = r->next)
+        if (r->call == c) r->call = NULL;
+    for (request *r = taken; r; r = r->next)
+        if (r->call == c) r->call = NULL;
+    pthread_mutex_unlock(&mu);
+    int outcome = c->outcome;
+    *function = c->function;
+    *tid = c->tid;
+    free(c);
+    return outcome;
+}
+
+EXPORT void pb_attend(int on) {
+    pthread_mutex_lock(&mu);
+    atomic_fetch_add(&attending, on ? 1 : -1);
+    pthread_mutex_unlock(&mu);
+}
+
+EXPORT void pb_answer(request *r, int outcome) {
+    pthread_mutex_lock(&mu);
+    for (request **p = &taken; *p; p = &(*p)->next)
+        if (*p == r) {
+            *p = r->next;
+            r->next = NULL;
+            r->outcome = outcome;
+            r->state = ANSWERED;
+            pthread_cond_signal(&r->answered); /* with mu held: r lies on the waiter's stack */
+            break;
+        }
+    pthread_mutex_unlock(&mu);
+}
+
+EXPORT int64_t *pb_request_block(const request *r) { return r->block; }
+EXPORT call *pb_request_call(const request *r) { return r->call && !r->call->by_owner ? r->call : NULL; }
+
+/* A pump that was interrupted between taking a request and answering it answers it here. */
+EXPORT void pb_fail_taken(void *pump) {
+    pthread_mutex_lock(&mu);
+    for (request **p = &taken; *p;) {
+        request *r = *p;
+        if (r->pump != pump) {
+            p = &r->next;
+            continue;
+        }
+        *p = r->next;
+        r->next = NULL;
+        r->outcome = FAILED;
+        r->state = ANSWERED;
+        pthread_cond_signal(&r->answered);
+    }
+    pthread_mutex_unlock(&mu);
+}
+
+/* The next request for the owner, or NULL when `j` is done, when woken, or after `ms` milliseconds. */
+EXPORT request *pb_next(void *pump, job *j, int ms) {
+    struct timespec t;
+    deadline(&t, ms);
+    pthread_mutex_lock(&mu);
+    double until = now() + ms * 1e-3;
+    while (!queue && !woken && !(j && atomic_load(&j->done)) && now() < until) timed_wait(&to_owner, &t);
+    request *r = queue;
+    if (r) {
+        queue = r->next;
+        if (!queue) queue_end = NULL;
+        r->state = TAKEN;
+        r->pump = pump;
+        r->next = taken;
+        taken = r;
+    }
+    woken = 0;
+    pthread_mutex_unlock(&mu);
+    return r;
+}
+
+EXPORT void pb_wake(void) {
+    pthread_mutex_lock(&mu);
+    woken = 1;
+    pthread_cond_broadcast(&to_owner);
+    pthread_mutex_unlock(&mu);
+}
+
+/* Seconds of processor time of the whole process: a wait during which it stands still waits for itself. */
+EXPORT double pb_process_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+EXPORT void pb_shutdown(void) {
+    pthread_mutex_lock(&mu);
+    closing = 1;
+    for (request *r = queue; r; r = r->next) pthread_cond_signal(&r->answered);
+    pthread_mutex_unlock(&mu);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------ */
+
+static void before_fork(void) { pthread_mutex_lock(&mu); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&mu); }
+
+static void after_fork_in_child(void) {
+    pthread_mutex_init(&mu, NULL);
+    new_cond(&to_owner);
+    new_cond(&to_helper);
+    queue = queue_end = taken = NULL;
+    calls = NULL;
+    jobs = NULL;
+    idle_helpers = 0;
+    dead_nodes.count = dead_roots.count = 0;
+    dead_value_count = 0;
+    atomic_store(&live_nodes, 0);
+    atomic_store(&attending, 0);
+    forked = have_owner;
+}
+
+EXPORT int pb_forked(void) { return forked; }
+
+/* ---- Julia values that die on other threads --------------------------------------------------------------- */
+
+/* The head of CPython's type object; its layout is the same from 3.9 to 3.11 (and checked by pb_wrap_dealloc). */
+typedef struct {
+    PyObject base;
+    Py_ssize_t size;
+    const char *name;
+    Py_ssize_t basic, item;
+    destructor dealloc;
+} type_head;
+
+static destructor juliacall_dealloc;
+
+/* Freeing a juliacall value enters Julia, so the dead are kept until the owner comes by. */
+static int drain_values(void *unused) { /* Python, on the main thread, with the GIL held */
+    (void)unused;
+    if (forked || !pb_is_owner()) return 0;
+    for (;;) {
+        PyObject *dead = NULL;
+        pthread_mutex_lock(&mu);
+        if (dead_value_count) dead = dead_values[--dead_value_count];
+        pthread_mutex_unlock(&mu);
+        if (!dead) return 0;
+        juliacall_dealloc(dead);
+    }
+}
+
+static void dealloc(PyObject *self) { /* Python, with the GIL held */
+    if (forked) return; /* the child has no Julia to free it in */
+    if (pb_is_owner()) {
+        juliacall_dealloc(self);
+        return;
+    }
+    pthread_mutex_lock(&mu);
+    if (dead_value_count == dead_value_room) {
+        dead_value_room = dead_value_room ? 2 * dead_value_room : 256;
+        dead_values = must(realloc(dead_values, dead_value_room * sizeof *dead_values));
+    }
+    dead_values[dead_value_count++] = self;
+    int first = dead_value_count == 1;
+    pthread_mutex_unlock(&mu);
+    if (first) Py_AddPendingCall(drain_values, NULL);
+}
+
+EXPORT long pb_dead_values(void) { return (long)dead_value_count; }
+EXPORT void pb_drain_values(void) { drain_values(NULL); }
+
+/* Called with the GIL held (ctypes.PyDLL). */
+EXPORT int pb_wrap_dealloc(PyObject *type, const char *name) {
+    type_head *head = (type_head *)type;
+    if (!head->name || strcmp(head->name, name) || !head->dealloc) return -1;
+    if (head->dealloc == dealloc) return 0;
+    juliacall_dealloc = head->dealloc;
+    head->dealloc = dealloc;
+    return 0;
+}
+
+/* ---- the module -------------------------------------------------------------------------------------------- */
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_trampoline",
+    "What libmxnet's own threads run: queues and condition variables. Its functions are plain C symbols.", -1,
+    NULL, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__trampoline(void) {
+    static int once;
+    if (!once) {
+        once = 1;
+        new_cond(&to_owner);
+        new_cond(&to_helper);
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+    return PyModule_Create(&module);
+}

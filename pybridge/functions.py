@@ -1,0 +1,107 @@
+"""Julia functions as nodes of MXNet's autograd graph."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from . import _dispatch, _libmxnet
+from ._libmxnet import NDArray
+
+_unnamed = itertools.count(1)
+
+
+class JuliaFunction:
+    """A Julia function that is called on NDArrays: one call is one node of the autograd graph.
+
+    Made by `pybridge.function`. Positional arguments that are NDArrays reach Julia as arrays over the same memory,
+    everything else as constants; keyword arguments override those given to `pybridge.function`.
+    """
+
+    def __init__(self, target: Any, pullback: bool, layout: str, keywords: dict[str, Any]) -> None:
+        self.name = target if isinstance(target, str) else _name_of(target)
+        self.layout = layout
+        self._number = _dispatch.prepare(target, self.name, pullback, layout == "python", keywords)
+        weakref.finalize(self, _dispatch.forget, self._number).atexit = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the Julia function.
+
+        Args:
+            *args: what `forward` gets. NDArrays must be dense and on the CPU; the results are `mx.nd` or `mx.np`
+                arrays like the first of them.
+            **kwargs: keyword arguments of the constructor (or of the function, with `pullback=True`).
+
+        Returns:
+            An NDArray, or a tuple of them when the function returns a tuple.
+
+        Raises:
+            JuliaError: the Julia code failed; a Python exception that passed through it comes out as itself.
+            TypeError: no argument is an NDArray, or the function returned something that is no array.
+            ValueError: an argument or a result cannot be shared (sparse, GPU, element type).
+            RuntimeError: another thread than the owner of Julia called, and the owner does not attend.
+        """
+        arrays = [a for a in args if isinstance(a, NDArray)]
+        staged = None
+        if len(arrays) == len(args):
+            positions: Any = range(1, len(args) + 1)
+            if kwargs:
+                staged = ([None] * len(args), kwargs)
+        else:
+            positions = [i for i, a in enumerate(args, 1) if isinstance(a, NDArray)]
+            staged = ([None if isinstance(a, NDArray) else (a,) for a in args], kwargs)
+        if not arrays:
+            raise TypeError(
+                f"{self.name}: expected at least one NDArray among the arguments, got "
+                f"({', '.join(type(a).__name__ for a in args)})"
+            )
+        return _dispatch.call(self._number, arrays, positions, staged)
+
+    def __repr__(self) -> str:
+        return f"JuliaFunction({self.name})"
+
+
+def function(target: Any, *, pullback: bool = False, layout: str = "julia", **kw: Any) -> JuliaFunction:
+    """Make a Julia function callable on NDArrays, as one node of MXNet's autograd graph.
+
+    Args:
+        target: a Julia value, or its dotted name as a string (`"MyModule.Swish"`), looked up in Julia's `Main` at
+            each call, so that a redefinition counts. Either a subtype of `PyBridge.CustomFunction`, of which each
+            call makes a fresh instance from the keyword arguments, or (with `pullback`) a function.
+        pullback: `target` is a plain function that returns `(y, back)`, where `back(Δ...)` returns the gradient of
+            each argument.
+        layout: what an NDArray of shape `(a, b, c)` is in Julia: `"julia"`, an `Array` of size `(c, b, a)`, or
+            `"python"`, a `PermutedDimsArray` of size `(a, b, c)`. Neither copies.
+        **kw: keyword arguments for every call; those of a call override them.
+
+    Returns:
+        A `JuliaFunction`.
+
+    Raises:
+        TypeError: `target` is no subtype of `CustomFunction` (and `pullback` is not set).
+        ValueError: there is no such name, or no such layout.
+
+    Example:
+        >>> import pybridge as pb, mxnet as mx
+        >>> square = pb.function(pb.jl.seval("x -> (x .^ 2, Δ -> 2 .* x .* Δ)"), pullback=True)
+        >>> x = mx.nd.array([1, 2, 3])
+        >>> _ = pb.attach_grad(x)
+        >>> with pb.record():
+        ...     y = square(x)
+        >>> pb.backward(y)
+        >>> pb.getgrad(x).asnumpy().tolist()
+        [2.0, 4.0, 6.0]
+    """
+    if layout not in ("julia", "python"):
+        raise ValueError(f"function: layout is {layout!r}; expected 'julia' or 'python'")
+    if not isinstance(pullback, bool):
+        raise TypeError(f"function: pullback is a {type(pullback).__name__}; expected a bool")
+    if isinstance(target, str) and not all(part.isidentifier() for part in target.split(".")):
+        raise ValueError(f"function: target {target!r} is no dotted Julia name such as 'MyModule.Swish'")
+    return JuliaFunction(target, pullback, layout, kw)
+
+
+def _name_of(target: Any) -> str:
+    text = str(target)
+    return text if len(text) <= 60 else f"{text[:57]}..."
