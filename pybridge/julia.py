@@ -196,7 +196,6 @@ def _take_from(module: ModuleType, folder: Path) -> Loader:
     assert spec is not None and spec.loader is not None
     module.__spec__, module.__loader__ = spec, spec.loader
     module.__file__, module.__path__ = spec.origin, [str(folder)]
-    module.__cached__ = spec.cached
     return spec.loader
 
 
