@@ -341,7 +341,7 @@ def _table(comparisons: Sequence[GradientComparison], tolerance: float) -> Table
     table.add_column("shape")
     table.add_column("largest entry", justify="right")
     table.add_column("max relative error", justify="right")
-    table.add_column(f"≤ {tolerance:g}", justify="center")
+    table.add_column(f"≤ {tolerance:.0e}", justify="center")
     for each in comparisons:
         good = each.error <= tolerance
         table.add_row(
