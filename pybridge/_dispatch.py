@@ -33,7 +33,7 @@ from ._libmxnet import NDArray, quick, waiting
 
 # The block: memory that C, Python and Julia all see. Mirrored in _trampoline.c and julia/src/block.jl.
 HEADER, WORDS, RESULTS = 16, 24, 64
-H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM = range(9)
+H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL = range(10)
 FLAG_TRAINING, FLAG_RECORDING, FLAG_NUMPY = 1, 2, 4
 A_DATA, A_DTYPE, A_NDIM, A_CONTEXT = 1, 2, 3, 7
 
@@ -188,121 +188,119 @@ class _Pump:
             self.failure = failure
 
     def run(self, done: Callable[[], bool], job: int | None = None, tick: int = TICK) -> None:
-        """Serve requests until `done()`. What goes wrong is kept in `failure`; only then is the pump left."""
+        """Serve requests until `job` or `done()`. What goes wrong is kept in `failure`; only then is the pump left."""
         _pumps.append(self)
-        waiting.pb_attend(1)
+        quick.pb_attend(1)
+        take, number = waiting.pb_next, self.number
         try:
             while True:
+                outcome = -1
                 try:
-                    self._serve_until(done, job, tick)
-                    return
+                    while True:
+                        block = take(number, job, tick, outcome)
+                        outcome = -1
+                        if block is not None and block != 1:
+                            outcome = self.serve(block)
+                        elif block == 1 or done():
+                            return
+                        while _tickets:
+                            _tickets.popleft().run()
                 except BaseException as failure:  # KeyboardInterrupt too: raised when the call has been served
                     self.fail(failure)
-                    waiting.pb_fail_taken(self.number)
+                    waiting.pb_answer_taken(number, FAILED)
                     if job is None:
                         return
         finally:
-            waiting.pb_attend(0)
+            quick.pb_attend(0)
             _pumps.pop()
 
-    def _serve_until(self, done: Callable[[], bool], job: int | None, tick: int) -> None:
-        take = waiting.pb_next
-        while True:
-            request = take(self.number, job, tick)
-            if request:
-                self._answer(request)
-            elif done():
-                return
-            while _tickets:
-                _tickets.popleft().run()
-
-    def _answer(self, request: int) -> None:
-        call = quick.pb_request_call(request)
-        failed = self.failure if call is None else _foreign_failures.get(call)
-        if failed is None:
-            failed = self._serve(quick.pb_request_block(request))
-            if failed is not None and call is not None:
-                _foreign_failures[call] = failed
-            elif failed is not None:
-                self.fail(failed)
-        waiting.pb_answer(request, OK if failed is None else FAILED)
-
-    def _serve(self, block: int) -> BaseException | None:
-        inside = owner.inside
-        owner.inside = function_names.get(_word_at(block, H_FUNCTION))
+    def serve(self, block: int) -> int:
+        """Serve one request; returns its outcome."""
+        header = _Header.from_address(block)
+        call = header[H_CALL]
+        if (_foreign_failures.get(call) if call else self.failure) is not None:
+            return FAILED  # after a failure the rest of the call is answered, but not run
+        inside, owner.inside = owner.inside, function_names.get(header[H_FUNCTION])
         owner.serving += 1
         try:
             if self.create_graph:
-                return _libmxnet.GraphError(
+                raise _libmxnet.GraphError(
                     f"backward with create_graph=True reached the Julia function {owner.inside}: its gradient cannot "
                     "be differentiated again. Take first derivatives (create_graph=False), or write the function in "
                     "MXNet operators."
                 )
-            return _julia_failure() if owner.backward(block) else None
+            if not owner.backward(block):
+                return OK
+            failure: BaseException = _julia_failure()
+        except BaseException as raised:
+            failure = raised
         finally:
             owner.serving -= 1
             owner.inside = inside
+        if call:
+            _foreign_failures[call] = _readable(failure)
+        else:
+            self.fail(failure)
+        return FAILED
 
 
-def _word_at(block: int, index: int) -> int:
-    return ctypes.c_int64.from_address(block + 8 * index).value
+_Header = ctypes.c_int64 * HEADER
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-def _serve_inline(request: int) -> int:
+def _serve_inline(block: int) -> int:
     """A callback that arrived on the owner itself: a call that no helper made (the GIL was released for it)."""
-    pump = _pumps[-1] if _pumps else _Pump()
-    try:
-        failed = pump._serve(quick.pb_request_block(request))
-    except BaseException as failure:
-        failed = failure
-    if failed is None:
-        return OK
-    pump.fail(failed)
-    if not _pumps:
-        _stray_failures.append(failed)
-    return FAILED
+    if _pumps:
+        return _pumps[-1].serve(block)
+    pump = _Pump()
+    outcome = pump.serve(block)
+    if pump.failure is not None:
+        # There is no call of ours that could raise it.
+        sys.excepthook(type(pump.failure), pump.failure, pump.failure.__traceback__)
+    return outcome
 
 
-_stray_failures: list[BaseException] = []
+def _never() -> bool:
+    return False
 
 
-def run_backward(function: Any, words: Any, count: int, keep: Any, create_graph: bool, wait: bool) -> int:
-    """Let a helper call libmxnet's `function` and wait for the engine, while the owner serves; returns its code.
+def run_backward(job: int | None, create_graph: bool) -> int:
+    """Serve while a helper makes a backward's call and waits for the engine; returns the call's code.
 
-    `words` is a C array of the `count` arguments, `keep` whatever they point into. On failure the text is set as this
-    thread's last error of libmxnet; a failure of a Julia callback is raised.
+    On failure libmxnet's text is set as this thread's last error; a failure of a Julia callback is raised.
     """
-    pump = _Pump(create_graph)
-    job = waiting.pb_start(function, 1, wait, count, words)
     if not job:
         raise RuntimeError("pybridge: no thread could be started to make the call")
-    call = quick.pb_begin_call()
-    pump.run(lambda: bool(quick.pb_done(job)), job)
-    quick.pb_end_call(call, *_two_words())
+    pump = _Pump(create_graph)
+    pump.run(_never, job)
     code = _finish(job)
     if owner.release():
         pump.fail(_julia_failure())
-    _raise(pump.failure, code)
+    if pump.failure is not None:
+        _raise(pump.failure, code)
     return code
 
 
-def run_blocking(function: Any, words: Any, count: int, keep: Any, name: str) -> int:
-    """Let a helper make a call that can block inside a served callback, while the owner pumps on."""
-    pump = _Pump()
-    job = waiting.pb_start(function, 0, 0, count, words)
+def run_blocking(function: int, words: Any, keep: Any, name: str) -> int:
+    """Let a helper make a call that can block inside a served callback, while the owner pumps on.
+
+    `words` is a C array of the arguments, `keep` whatever they point into.
+    """
+    job = waiting.pb_start(function, 0, 0, len(words), words)
     if not job:
         raise RuntimeError("pybridge: no thread could be started to make the call")
-    stalled = _Stall(timeout())
-    pump.run(lambda: bool(quick.pb_done(job)) or stalled.now(), job)
+    pump, stalled = _Pump(), _Stall(timeout())
+    pump.run(stalled.now, job)
     if not quick.pb_done(job):
         _abandoned.append((job, words, keep))  # the helper still writes there when its wait ends
+        quick.pb_abandon(job)
         raise _libmxnet.GraphError(
             f"{name} inside the backward of Julia function {owner.inside} waits for an array that depends on that "
             "backward itself. Use only values that were computed before it."
         )
     code = _finish(job)
-    _raise(pump.failure, code)
+    if pump.failure is not None:
+        _raise(pump.failure, code)
     return code
 
 
@@ -324,10 +322,6 @@ class _Stall:
         return 0 < self.limit < at - self.since
 
 
-def _two_words() -> tuple[Any, Any]:
-    return ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_int64())
-
-
 def _finish(job: int) -> int:
     """The return code of a finished job; its error text becomes this thread's."""
     code, waited = quick.pb_rc(job), quick.pb_wait_rc(job)
@@ -338,11 +332,14 @@ def _finish(job: int) -> int:
     return code or waited
 
 
-def _raise(failure: BaseException | None, code: int) -> None:
-    if failure is None:
-        return
+def _raise(failure: BaseException, code: int) -> None:
     # libmxnet's own error of the same call is not lost: it is what the failure was raised from.
     raise failure from (_libmxnet.last_error() if code else failure.__cause__)
+
+
+def _readable(failure: BaseException) -> BaseException:
+    """A Julia exception that another thread will print: only the owner can ask Julia for its text."""
+    return failure.keep_text() if isinstance(failure, julia.JuliaError) else failure
 
 
 # ---- other threads --------------------------------------------------------------------------------------------------
@@ -359,7 +356,8 @@ def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) 
         failure = _foreign_failures.pop(call, None)
     if failure is None and outcome in (UNSERVED, TIMED_OUT):
         failure = _unattended(function_names.get(function.value, "?"), outcome, thread.value)
-    _raise(failure, code)
+    if failure is not None:
+        _raise(failure, code)
     return code
 
 
@@ -380,7 +378,7 @@ class _Ticket:
         try:
             self.result = self.work()
         except BaseException as failure:
-            self.failure = failure
+            self.failure = _readable(failure)
         finally:
             owner.serving -= 1
             self.done.set()
@@ -462,10 +460,10 @@ def _condition(until: Any) -> Callable[[], bool]:
 # ---- calls of Julia ---------------------------------------------------------------------------------------------------
 
 _WHY = {
-    2: "it has sparse storage; convert it with .tostype('default')",
-    3: "it lives on a GPU; copy it with .as_in_context(mx.cpu())",
-    4: "its element type is none that Julia can share; convert it with .astype('float32')",
-    5: "its shape is unknown or has more than 16 dimensions",
+    2: "sparse storage; convert it with .tostype('default')",
+    3: "on a GPU; copy it with .as_in_context(mx.cpu())",
+    4: "an element type that Julia cannot share; convert it with .astype('float32')",
+    5: "an unknown shape, or more than 16 dimensions",
 }
 
 
@@ -493,7 +491,8 @@ def _describe(block: Any, arrays: Sequence[NDArray], name: str, positions: Seque
         index, reason = divmod(bad, 8)
         if reason == 1:
             raise _libmxnet.last_error()
-        raise ValueError(f"{name}: argument {positions[index]} cannot be shared with Julia: {_WHY[reason]}")
+        which = f"argument {positions[index]}" if positions else "nd"
+        raise ValueError(f"{name}: {which} cannot be shared with Julia: {_WHY[reason]}")
     return handles
 
 
@@ -547,12 +546,7 @@ def call(
 
 
 def _enter(block: Any, name: str, staged: tuple[Sequence[Any], dict[str, Any]] | None) -> None:
-    if owner.release():
-        raise _julia_failure()
-    while _dead_functions:
-        number = _dead_functions.pop()
-        function_names.pop(number, None)
-        owner.bridge.forget(number)
+    _release()
     if staged is not None:
         arguments, keywords = staged
         slot = owner.bridge.Slot()
@@ -567,10 +561,20 @@ def _enter(block: Any, name: str, staged: tuple[Sequence[Any], dict[str, Any]] |
         raise _julia_failure()
 
 
+def _release() -> None:
+    """Let Julia forget what libmxnet and Python have let go of."""
+    if owner.release():
+        raise _julia_failure()
+    while _dead_functions:
+        number = _dead_functions.pop()
+        function_names.pop(number, None)
+        owner.bridge.forget(number)
+
+
 def prepare(target: Any, name: str, pullback: bool, python_layout: bool, keywords: dict[str, Any]) -> int:
     """Make a Julia function ready to be called; returns its number."""
     bridge = ready()
-    number = int(_checked(bridge.prepare, target, name, pullback, python_layout, keywords))
+    number = int(_checked(bridge.prepare, name, target, name, pullback, python_layout, keywords))
     function_names[number] = name
     return number
 
@@ -580,12 +584,17 @@ def forget(number: int) -> None:
     _dead_functions.append(number)
 
 
-def _checked(function: Any, *arguments: Any) -> Any:
-    """Call a function of PyBridge through juliacall; what it says of misuse is raised as `_julia_failure` does."""
-    status, result = owner.bridge.attempt(function, *arguments)
-    if status:
-        raise _julia_failure()
-    return result
+def _checked(function: Any, name: str, *arguments: Any) -> Any:
+    """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `_julia_failure` says."""
+
+    def work() -> Any:
+        _release()
+        status, result = owner.bridge.attempt(function, *arguments)
+        if status:
+            raise _julia_failure()
+        return result
+
+    return on_owner(work, name)
 
 
 # ---- buffers ------------------------------------------------------------------------------------------------------------
@@ -596,8 +605,8 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
     bridge = ready()
     block = _take_block(1)
     try:
-        _describe(block, [x], "asjulia", [1], writing=writable)
-        return _checked(bridge.view_at, ctypes.addressof(block), writable, python_layout)
+        _describe(block, [x], "asjulia", [], writing=writable)
+        return _checked(bridge.view_at, "asjulia", ctypes.addressof(block), writable, python_layout)
     finally:
         waiting.pb_release_block(block)
         _give_back(block)
@@ -606,9 +615,13 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
 def adopt(array: Any, numpy: bool) -> NDArray:
     """The NDArray over the memory of the Julia array `array`."""
     bridge = ready()
+    if not isinstance(array, julia.value_base()):
+        raise TypeError(f"asndarray: jl_array is a {type(array).__name__}; expected a Julia array")
     block = _take_block(1)
     try:
-        _checked(bridge.adopt_at, ctypes.addressof(block), array)
+        _checked(
+            bridge.adopt_at, "asndarray", ctypes.addressof(block), array, numpy or _libmxnet.is_np_shape()
+        )
         return _libmxnet.array(block[HEADER], numpy)
     finally:
         _give_back(block)

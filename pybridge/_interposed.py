@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _dispatch, _libmxnet, julia
 from ._dispatch import owner
+from ._libmxnet import waiting
 
 _BACKWARD = ("MXAutogradBackwardEx", "MXAutogradBackward", "MXAutogradComputeGradient")
 
@@ -58,6 +59,7 @@ def _word(argument: Any) -> int:
 def _backward(name: str) -> None:
     real = _libmxnet.real(name)
     address = _libmxnet.address(name)
+    function, start = ctypes.c_void_p(address), waiting.pb_start_backward
 
     def call(*arguments: Any) -> int:
         if not _live.value or owner.forked:
@@ -66,11 +68,13 @@ def _backward(name: str) -> None:
             return _dispatch.foreign_backward(
                 lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
             )
+        wait = 0 if owner.serving else 1
+        if len(arguments) == 10:
+            job = start(function, wait, *arguments)
+            create_graph = arguments[6]
+            return _dispatch.run_backward(job, bool(getattr(create_graph, "value", create_graph)))
         words = _words(arguments)
-        create_graph = name == "MXAutogradBackwardEx" and bool(words[6])
-        return _dispatch.run_backward(
-            address, words, len(words), arguments, create_graph, wait=not owner.serving
-        )
+        return _dispatch.run_backward(waiting.pb_start(address, 1, wait, len(words), words), False)
 
     _libmxnet.interpose(name, call)
 
@@ -83,7 +87,7 @@ def _blocking(name: str) -> None:
         if not owner.serving or threading.get_ident() != owner.ident:
             return int(real(*arguments))
         words = _words(arguments)
-        return _dispatch.run_blocking(address, words, len(words), arguments, name)
+        return _dispatch.run_blocking(address, words, arguments, name)
 
     _libmxnet.interpose(name, call)
 

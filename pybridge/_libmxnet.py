@@ -7,11 +7,10 @@ name, and `real` gives the function that was there before. No other module knows
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _numpy_aliases, _trampoline
@@ -41,7 +40,7 @@ class GraphError(MXNetError):
     """
 
 
-mxnet.base.register_error("GraphError", GraphError)
+mxnet.base.register_error("GraphError", lambda text: GraphError(text.replace("GraphError: ", "", 1)))
 
 #: What libmxnet says about misuse of the graph, and what it means.
 _MEANINGS = (
@@ -71,6 +70,11 @@ _MEANINGS = (
         "because it does not require gradient",
         "grad: one of the variables is no leaf with a gradient attached. Call attach_grad on it before recording; "
         "gradients of intermediate results are not available.",
+    ),
+    (
+        "c_api_function.cc",
+        "a symbol that holds a Julia function (or an mxnet.autograd.Function) was executed. The recorded history of "
+        "an array can be read, but such a node runs only where it was recorded.",
     ),
     (
         "is non-differentiable because it didn't register FGradient attribute",
@@ -192,14 +196,12 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_wait_rc": (_I, (_P,)),
     "pb_error": (ctypes.c_char_p, (_P,)),
     "pb_wait_error": (ctypes.c_char_p, (_P,)),
+    "pb_abandon": (None, (_P,)),
     "pb_finish": (None, (_P,)),
     "pb_begin_call": (_P, ()),
     "pb_end_call": (_I, (_P, _P, _P)),
-    "pb_next": (_P, (_P, _P, _I)),
-    "pb_answer": (None, (_P, _I)),
-    "pb_request_block": (_P, (_P,)),
-    "pb_request_call": (_P, (_P,)),
-    "pb_fail_taken": (None, (_P,)),
+    "pb_next": (_P, (_P, _P, _I, _I)),
+    "pb_answer_taken": (None, (_P, _I)),
     "pb_wake": (None, ()),
     "pb_process_time": (ctypes.c_double, ()),
     "pb_shutdown": (None, ()),
@@ -217,6 +219,8 @@ def _load() -> tuple[Any, Any]:
         for library in (released, held):
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
+    # The arguments of MXAutogradBackwardEx come as mxnet passes them: ctypes converts them as for libmxnet itself.
+    released.pb_start_backward.restype = _P
     held.pb_drain_values.restype, held.pb_drain_values.argtypes = None, ()
     held.pb_wrap_dealloc.restype, held.pb_wrap_dealloc.argtypes = _I, (ctypes.py_object, ctypes.c_char_p)
     return released, held
@@ -283,19 +287,9 @@ def set_training(flag: bool) -> bool:
     return bool(previous.value)
 
 
-@contextlib.contextmanager
-def numpy_shapes() -> Iterator[None]:
-    """Zero-size and zero-dimensional shapes are taken literally inside."""
-    previous = ctypes.c_int()
-    current = ctypes.c_int()
-    check_call(_LIB.MXIsNumpyShape(ctypes.byref(current)))
-    if not current.value:
-        check_call(_LIB.MXSetIsNumpyShape(1, ctypes.byref(previous)))
-    try:
-        yield
-    finally:
-        if not current.value:
-            check_call(_LIB.MXSetIsNumpyShape(0, ctypes.byref(previous)))
+def is_np_shape() -> bool:
+    """Are zero-size and zero-dimensional shapes taken literally on this thread?"""
+    return bool(mxnet.util.is_np_shape())
 
 
 # ---- arrays and the graph -----------------------------------------------------------------------------------

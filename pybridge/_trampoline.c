@@ -14,7 +14,6 @@
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -74,9 +73,9 @@ EXPORT int pb_link_count(void) { return (int)(sizeof mx / sizeof(void *)); }
  * A header of HEADER words, then one descriptor of WORDS words per array.  Mirrored in julia/src/block.jl. */
 
 enum { HEADER = 16, WORDS = 24, MAXDIM = 16 };
-enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM };
+enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL };
 enum { A_HANDLE, A_DATA, A_DTYPE, A_NDIM, A_REQ, A_PIN, A_BYTES, A_CONTEXT, A_DIMS };
-enum { FLAG_TRAINING = 1, FLAG_RECORDING = 2, FLAG_NUMPY = 4 };
+enum { FLAG_TRAINING = 1, FLAG_RECORDING = 2, FLAG_NUMPY = 4, FLAG_NP_SHAPE = 8 };
 
 /* float32, float64, float16, uint8, int32, int8, int64, bool */
 static const int item_size[] = {4, 8, 2, 1, 4, 1, 8, 1};
@@ -93,11 +92,10 @@ EXPORT void pb_count_copy(long bytes) { atomic_fetch_add(&copied_bytes, bytes); 
 enum { QUEUED, TAKEN, ANSWERED };
 enum { OK = 0, FAILED = 1, UNSERVED = 2, TIMED_OUT = 3 };
 
-/* A call of a backward that is under way. */
+/* A backward of another thread than the owner that is under way. */
 typedef struct call {
     struct call *next;
     pthread_t thread;
-    int by_owner;
     int begun_served; /* the owner was attending when it began */
     int outcome;
     int64_t function; /* the function whose request failed with that outcome */
@@ -142,14 +140,14 @@ static pthread_cond_t to_owner, to_helper;
 static request *queue, *queue_end, *taken;
 static call *calls;
 static job *jobs;
-static int idle_helpers;
+static int idle_helpers, owner_jobs;
 static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
 static int woken, closing, forked;
 static double timeout_seconds = 60;
-static int (*serve_inline)(request *);
+static int (*serve_inline)(int64_t *);
 
 typedef struct {
     int64_t *items;
@@ -235,7 +233,7 @@ EXPORT int pb_attending(void) { return atomic_load(&attending); }
 
 EXPORT void pb_set_timeout(double seconds) { timeout_seconds = seconds; }
 
-EXPORT void pb_set_owner(int (*inline_server)(request *)) {
+EXPORT void pb_set_owner(int (*inline_server)(int64_t *)) {
     owner = pthread_self();
     serve_inline = inline_server;
     have_owner = 1;
@@ -323,7 +321,8 @@ EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int writing
     int np = with_np_shape(), bad = 0, i = 0;
     mx.is_recording(&recording);
     mx.is_training(&training);
-    block[H_FLAGS] = (block[H_FLAGS] & FLAG_NUMPY) | (training ? FLAG_TRAINING : 0) | (recording ? FLAG_RECORDING : 0);
+    block[H_FLAGS] = (block[H_FLAGS] & FLAG_NUMPY) | (training ? FLAG_TRAINING : 0) |
+                     (recording ? FLAG_RECORDING : 0) | (np ? FLAG_NP_SHAPE : 0);
     block[H_INPUTS] = 0;
     for (; i < count && !bad; i++) {
         int64_t *a = block + HEADER + i * WORDS;
@@ -457,10 +456,11 @@ static void fill_failed(const int64_t *a) {
     }
 }
 
-static call *call_of(const node *nd) { /* with mu held: the call that this node's backward belongs to */
+/* The other thread's call that this node's backward belongs to; NULL if it is the owner's.  With mu held. */
+static call *call_of(const node *nd) {
     for (call *c = calls; c; c = c->next)
         if (pthread_equal(c->thread, nd->recorder)) return c;
-    return calls;
+    return owner_jobs ? NULL : calls;
 }
 
 static void enqueue(request *r) {
@@ -495,7 +495,7 @@ static void await_answer(request *r, const node *nd) {
     r->call = call_of(nd);
     if (closing || forked || !have_owner) {
         r->outcome = FAILED;
-    } else if (!atomic_load(&attending) && r->call && !r->call->by_owner && !r->call->begun_served) {
+    } else if (!atomic_load(&attending) && r->call && !r->call->begun_served) {
         note_outcome(r, UNSERVED);
     } else {
         enqueue(r);
@@ -547,7 +547,7 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
     new_cond(&r.answered);
     if (pb_is_owner() && !forked) {
         r.state = TAKEN;
-        r.outcome = serve_inline(&r); /* takes the GIL: this is the owner, not a thread of libmxnet */
+        r.outcome = serve_inline(block); /* takes the GIL: this is the owner, not a thread of libmxnet */
     } else {
         await_answer(&r, nd);
     }
@@ -664,12 +664,13 @@ static void *helper(void *first) {
     return NULL;
 }
 
-EXPORT job *pb_start(void *fn, int backward, int wait, int count, uintptr_t *args) {
+/* Have a helper call `fn`; NULL if no thread could be started. */
+EXPORT job *pb_start(void *fn, int backward, int wait, int count, const uintptr_t *args) {
     job *j = must(calloc(1, sizeof *j));
     int ignored;
     memcpy(&j->fn, &fn, sizeof fn);
     memcpy(j->args, args, (size_t)count * sizeof *args);
-    j->results = backward && count >= 10;
+    j->results = backward && count == 10;
     j->wait = wait;
     mx.is_recording(&j->recording);
     mx.is_training(&j->training);
@@ -677,6 +678,7 @@ EXPORT job *pb_start(void *fn, int backward, int wait, int count, uintptr_t *arg
     mx.set_bulk(0, &j->bulk); /* pushes what the caller held back: the helper's work depends on it */
     mx.set_bulk(j->bulk, &ignored);
     pthread_mutex_lock(&mu);
+    owner_jobs++;
     int idle = idle_helpers > 0;
     if (idle) {
         idle_helpers--;
@@ -697,12 +699,23 @@ EXPORT job *pb_start(void *fn, int backward, int wait, int count, uintptr_t *arg
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&a);
         if (rc) {
+            pthread_mutex_lock(&mu);
+            owner_jobs--;
+            pthread_mutex_unlock(&mu);
             free(j);
-            errno = rc;
             return NULL;
         }
     }
     return j;
+}
+
+/* MXAutogradBackwardEx by a helper: the arguments as its callers pass them. */
+EXPORT job *pb_start_backward(void *fn, int wait, uint32_t n, void *heads, void *head_grads, uint32_t n_variables,
+                              void *variables, int retain, int create, int train, void *grads, void *stypes) {
+    const uintptr_t args[10] = {n,           (uintptr_t)heads, (uintptr_t)head_grads, n_variables,
+                                (uintptr_t)variables, (uintptr_t)retain, (uintptr_t)create, (uintptr_t)train,
+                                (uintptr_t)grads, (uintptr_t)stypes};
+    return pb_start(fn, 1, wait, 10, args);
 }
 
 EXPORT int pb_done(const job *j) { return atomic_load(&j->done); }
@@ -711,7 +724,16 @@ EXPORT int pb_wait_rc(const job *j) { return j->wait_rc; }
 EXPORT const char *pb_error(const job *j) { return j->error; }
 EXPORT const char *pb_wait_error(const job *j) { return j->wait_error; }
 
+/* The owner no longer waits for this job. */
+EXPORT void pb_abandon(job *j) {
+    (void)j;
+    pthread_mutex_lock(&mu);
+    owner_jobs--;
+    pthread_mutex_unlock(&mu);
+}
+
 EXPORT void pb_finish(job *j) {
+    pb_abandon(j);
     /* The caller reads the result handles after this returns, as it reads libmxnet's: valid until the next. */
     static handle_t *last_handles;
     static int *last_stypes;
@@ -732,7 +754,6 @@ EXPORT call *pb_begin_call(void) {
     call *c = must(calloc(1, sizeof *c));
     c->thread = pthread_self();
     pthread_mutex_lock(&mu);
-    c->by_owner = pb_is_owner();
     c->begun_served = atomic_load(&attending) > 0;
     c->next = calls;
     calls = c;
@@ -765,47 +786,36 @@ EXPORT void pb_attend(int on) {
     pthread_mutex_unlock(&mu);
 }
 
-EXPORT void pb_answer(request *r, int outcome) {
-    pthread_mutex_lock(&mu);
-    for (request **p = &taken; *p; p = &(*p)->next)
-        if (*p == r) {
-            *p = r->next;
-            r->next = NULL;
-            r->outcome = outcome;
-            r->state = ANSWERED;
-            pthread_cond_signal(&r->answered); /* with mu held: r lies on the waiter's stack */
-            break;
-        }
-    pthread_mutex_unlock(&mu);
+static void answer(request *r, int outcome) { /* with mu held; r lies on the waiter's stack */
+    r->next = NULL;
+    r->outcome = outcome;
+    r->state = ANSWERED;
+    pthread_cond_signal(&r->answered);
 }
 
-EXPORT int64_t *pb_request_block(const request *r) { return r->block; }
-EXPORT call *pb_request_call(const request *r) { return r->call && !r->call->by_owner ? r->call : NULL; }
-
 /* A pump that was interrupted between taking a request and answering it answers it here. */
-EXPORT void pb_fail_taken(void *pump) {
+EXPORT void pb_answer_taken(void *pump, int outcome) {
     pthread_mutex_lock(&mu);
     for (request **p = &taken; *p;) {
         request *r = *p;
-        if (r->pump != pump) {
+        if (r->pump == pump) {
+            *p = r->next;
+            answer(r, outcome);
+        } else {
             p = &r->next;
-            continue;
         }
-        *p = r->next;
-        r->next = NULL;
-        r->outcome = FAILED;
-        r->state = ANSWERED;
-        pthread_cond_signal(&r->answered);
     }
     pthread_mutex_unlock(&mu);
 }
 
-/* The next request for the owner, or NULL when `j` is done, when woken, or after `ms` milliseconds. */
-EXPORT request *pb_next(void *pump, job *j, int ms) {
+/* Answer the request that this pump took last (`outcome` < 0: there is none), then wait for the next one.
+ * Returns its block, 1 when `j` is done, or NULL when woken or after `ms` milliseconds. */
+EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome) {
     struct timespec t;
-    deadline(&t, ms);
-    pthread_mutex_lock(&mu);
     double until = now() + ms * 1e-3;
+    deadline(&t, ms);
+    if (outcome >= 0) pb_answer_taken(pump, outcome);
+    pthread_mutex_lock(&mu);
     while (!queue && !woken && !(j && atomic_load(&j->done)) && now() < until) timed_wait(&to_owner, &t);
     request *r = queue;
     if (r) {
@@ -815,10 +825,12 @@ EXPORT request *pb_next(void *pump, job *j, int ms) {
         r->pump = pump;
         r->next = taken;
         taken = r;
+        r->block[H_CALL] = (int64_t)(intptr_t)r->call;
     }
     woken = 0;
+    int done = j && atomic_load(&j->done);
     pthread_mutex_unlock(&mu);
-    return r;
+    return r ? r->block : done ? (int64_t *)1 : NULL;
 }
 
 EXPORT void pb_wake(void) {

@@ -17,7 +17,8 @@ const H_ROOM = 9
 
 const FLAG_TRAINING = 1
 const FLAG_RECORDING = 2
-const FLAG_NUMPY = 4
+const FLAG_NUMPY = 4        # the results become mx.np arrays
+const FLAG_NP_SHAPE = 8     # zero-size and zero-dimensional shapes are taken literally
 
 const REQ_NULL = 0
 const REQ_ADD = 3

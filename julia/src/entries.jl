@@ -143,15 +143,17 @@ function view_at(address::Integer, writable::Bool, python::Bool)
 end
 
 "Describe, in the block at `address`, the NDArray over the Julia array `a` (`pb.asndarray`)."
-function adopt_at(address::Integer, a)
+function adopt_at(address::Integer, a, np_shape::Bool)
     d = _blank(Block(Ptr{Int64}(UInt(address))), 1)
-    a isa ReadOnlyArray && _value_error("it is read-only: take pb.asjulia(x, writable=True), or copy it")
-    a isa AbstractArray || _type_error("it is a ", typeof(a), ", no Julia array")
-    eltype(a) in DTYPES || _value_error("its element type is ", eltype(a), "; libmxnet has ", join(DTYPES, ", "))
-    ndims(a) <= MAXDIM || _value_error("it has ", ndims(a), " dimensions; at most ", MAXDIM, " are possible")
+    a isa ReadOnlyArray && _value_error("asndarray: jl_array is read-only: take pb.asjulia(x, writable=True), or copy it")
+    a isa AbstractArray || _type_error("asndarray: jl_array is a ", typeof(a), "; expected a Julia array")
+    eltype(a) in DTYPES || _value_error("asndarray: the element type of jl_array is ", eltype(a), "; libmxnet has ", join(DTYPES, ", "))
+    ndims(a) <= MAXDIM || _value_error("asndarray: jl_array has ", ndims(a), " dimensions; at most ", MAXDIM, " are possible")
+    (ndims(a) == 0 || isempty(a)) && !np_shape &&
+        _value_error("asndarray: jl_array has size ", size(a), ", which mx.nd arrays cannot have: pass np=True, or use mx.util.np_shape()")
     python = a isa PermutedDimsArray
     memory = dense(a, python)
-    memory === nothing && _value_error("a ", typeof(a), " is not one dense block of memory in a usable order: pass copy(a) or collect(a)")
+    memory === nothing && _value_error("asndarray: jl_array, a ", typeof(a), ", is not one dense block of memory in a usable order: pass copy(a) or collect(a)")
     adopt!(d, memory)
     return nothing
 end

@@ -27,6 +27,15 @@ function result(p::Prepared, i::Int, y, inputs)
     return a
 end
 
+"libmxnet's older arrays read a shape with a zero in it, or none at all, as unknown."
+function _check_shape(b::Block, p::Prepared, i::Int, size)
+    length(size) > MAXDIM &&
+        _value_error(p.name, ": result ", i, " of forward has ", length(size), " dimensions; at most ", MAXDIM, " are possible")
+    (isempty(size) || 0 in size) && b[H_FLAGS] & (FLAG_NUMPY | FLAG_NP_SHAPE) == 0 &&
+        _value_error(p.name, ": result ", i, " of forward has size ", size, ", which mx.nd arrays cannot have: use mx.np arrays, or mx.util.np_shape()")
+    return nothing
+end
+
 function dtype_of_result(p::Prepared, i::Int, T)
     T in DTYPES ||
         _value_error(p.name, ": result ", i, " of forward has element type ", T, "; libmxnet has ", join(DTYPES, ", "))
@@ -44,6 +53,7 @@ function adopt_results!(b::Block, p::Prepared, ys, inputs)
         push!(arrays, (y isa Number && b[H_FLAGS] & FLAG_NUMPY == 0) ? reshape(a, 1) : a)
         push!(seen, a)
     end
+    foreach(i -> _check_shape(b, p, i, size(arrays[i])), 1:length(arrays))
     n = Int(b[H_INPUTS])
     b[H_OUTPUTS] = 0
     for (i, a) in enumerate(arrays)
@@ -71,7 +81,10 @@ _specs(spec) = _value_error("outputspec returned ", repr(spec), "; expected (siz
 function create_results!(b::Block, p::Prepared, spec)
     specs, several = _specs(spec)
     n = Int(b[H_INPUTS])
-    foreach(i -> dtype_of_result(p, i, specs[i][2]), 1:length(specs))
+    for (i, (size, T)) in enumerate(specs)
+        dtype_of_result(p, i, T)
+        _check_shape(b, p, i, size)
+    end
     _check_room(b, p, length(specs))
     outs = Any[]
     b[H_OUTPUTS] = 0

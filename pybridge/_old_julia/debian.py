@@ -140,7 +140,12 @@ class Apt:
             f"Types: deb\nURIs: {source.uri}\nSuites: {SUITE}\nComponents: main\nArchitectures: amd64\n{signed}"
         )
         (folder / "apt.conf").write_text("\n".join(self._configuration()) + "\n")
-        self.env = {**os.environ, "APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"}
+        self.env = {
+            **os.environ,
+            "APT_CONFIG": str(folder / "apt.conf"),
+            "LC_ALL": "C",
+            "TMPDIR": str(folder),
+        }
 
     def _configuration(self) -> Iterator[str]:
         # The machine's ways to the network (proxies, certificates, time-outs) count, its hooks do not:

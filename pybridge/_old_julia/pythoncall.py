@@ -31,10 +31,17 @@ def fetch(scratch: Path, downloads: Path, step: Step) -> Path:
     wanted = into / "requirements.txt"
     wanted.write_text(f"juliacall=={VERSION} --hash=sha256:{SHA256}\n")
     command: list[str | Path] = [
-        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-deps",
+        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-cache-dir", "--no-deps",
         "--no-binary", "juliacall", "--require-hashes", "--requirement", wanted, "--dest", into,
     ]  # fmt: skip
-    run(command, what="pip download", env=_with_pip(), cwd=scratch, silence=300, seen=step.note)
+    run(
+        command,
+        what="pip download",
+        env={**_with_pip(), "TMPDIR": str(into)},
+        cwd=scratch,
+        silence=300,
+        seen=step.note,
+    )
     fetched = into / ARCHIVE
     if not fetched.is_file() or sha256(fetched) != SHA256:
         raise SetupError(f"pip brought no {ARCHIVE} with the SHA-256 {SHA256}")
