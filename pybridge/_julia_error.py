@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, NoReturn
 
@@ -83,8 +84,8 @@ class JuliaError(Exception):
             return value
         kept: dict[str, str] = self.__dict__.setdefault("_texts", {})
         if kind not in kept:
-            if not _julia or threading.get_ident() != _julia["owner"]:
-                # Asking Julia from another thread, or after its end, would crash the process.
+            if _julia.get("owner") != (os.getpid(), threading.get_ident()):
+                # Asking Julia from another thread, or in a forked child, would crash the process.
                 return f"<Julia's {kind}: not available on this thread>"
             kept[kind] = str(_julia[kind](value))
         return kept[kind]
@@ -99,7 +100,7 @@ def connect(juliacall: Any) -> None:
     """Take hold of a running Julia: called by `julia.start` on the owner thread."""
     for name, code in FUNCTIONS.items():
         _julia[name] = juliacall.PythonCall.seval(f"begin\n{code}\nend")
-    _julia["owner"] = threading.get_ident()
+    _julia["owner"] = (os.getpid(), threading.get_ident())
     theirs = juliacall.JuliaError
     if JuliaError not in theirs.__mro__:
         theirs.__bases__ = (JuliaError,)

@@ -48,7 +48,9 @@ def setup(
             return
         _setup.setup(home, steps, way, keep_downloads)
     except SetupError as error:
-        Console(stderr=True).print(f"pybridge setup: {error}", style="red", markup=False, highlight=False)
+        Console(stderr=True).print(
+            f"pybridge setup: {error}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
         raise typer.Exit(1) from None
     if home != _places.prefix():
         steps.say(f"Tell pybridge where it is: export PYBRIDGE_HOME={home}")
@@ -93,7 +95,17 @@ def demo(
     """Train a network with layers written in Julia on real scans, and compare its gradients with MXNet's own."""
     from .demo import run
 
-    raise typer.Exit(run(epochs=epochs, seed=seed, out=out, dtype=dtype))
+    try:
+        status = run(epochs=epochs, seed=seed, out=out, dtype=dtype)
+    except (
+        ImportError,
+        ValueError,
+    ) as error:  # what is missing, or out of range: the message says what to do
+        Console(stderr=True).print(
+            f"pybridge demo: {error}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
+        status = 1
+    raise typer.Exit(status)
 
 
 def main() -> None:

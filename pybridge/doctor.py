@@ -88,7 +88,9 @@ def _print(found: list[Row], bad: list[Row]) -> None:
     from rich.text import Text
 
     console = Console()
-    table = Table("", "part", "found", "where", title="pybridge doctor", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        "", "part", "found", "where", title="pybridge doctor", title_justify="left", box=SIMPLE_HEAD
+    )
     table.columns[3].overflow = "fold"
     for row in found:
         mark = Text("✗", "bold red") if row.wrong else Text("✓", "green")

@@ -188,7 +188,8 @@ def test_start_once_on_the_main_thread_with_threads_callbacks_and_a_clean_enviro
         assert julia.owner() == threading.get_ident()
         assert dict(os.environ) == before
         assert jl.seval("Threads.nthreads()") == 2
-        jl.seval("s = Threads.Atomic{Int}(0); Threads.@threads for i in 1:100; Threads.atomic_add!(s, sum(ones(Int, i))); GC.gc(); end")
+        jl.seval("s = Threads.Atomic{Int}(0)")
+        jl.seval("Threads.@threads for i in 1:100; Threads.atomic_add!(s, sum(ones(Int, i))); GC.gc(); end")
         assert jl.seval("s[]") == 5050
         jl.seval("using PyBridge")
         try:

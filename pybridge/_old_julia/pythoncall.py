@@ -31,8 +31,8 @@ def fetch(scratch: Path, downloads: Path, step: Step) -> Path:
     wanted = into / "requirements.txt"
     wanted.write_text(f"juliacall=={VERSION} --hash=sha256:{SHA256}\n")
     command: list[str | Path] = [
-        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-cache-dir", "--no-deps",
-        "--no-binary", "juliacall", "--require-hashes", "--requirement", wanted, "--dest", into,
+        sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-input", "--no-cache-dir",
+        "--no-deps", "--no-binary", "juliacall", "--require-hashes", "--requirement", wanted, "--dest", into,
     ]  # fmt: skip
     run(
         command,
