@@ -1,42 +1,72 @@
 """Julia layers and differentiable functions in MXNet's autograd graph, on shared memory.
 
-Importing this starts no Julia; the first touch of `pybridge.jl`, or the first `pybridge.function`, does.
+Importing this starts no Julia; the first touch of `pybridge.jl`, or the first `pybridge.function`, does. The rooms
+that need MXNet are entered at the first use of one of their names, so that `pybridge setup` and `pybridge doctor`
+work where MXNet is missing or broken.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from . import _interposed as _interposed
-from ._dispatch import serve as serve
-from ._libmxnet import GraphError as GraphError
-from .arrays import asjulia as asjulia
-from .arrays import asndarray as asndarray
-from .autograd import attach_grad as attach_grad
-from .autograd import backward as backward
-from .autograd import getgrad as getgrad
-from .autograd import grad as grad
-from .autograd import is_recording as is_recording
-from .autograd import is_training as is_training
-from .autograd import mark_variables as mark_variables
-from .autograd import pause as pause
-from .autograd import predict_mode as predict_mode
-from .autograd import record as record
-from .autograd import set_recording as set_recording
-from .autograd import set_training as set_training
-from .autograd import symbol as symbol
-from .autograd import train_mode as train_mode
-from .functions import JuliaFunction as JuliaFunction
-from .functions import function as function
+from . import _numpy_aliases
+from . import julia as _julia
 from .julia import JuliaError as JuliaError
 from .julia import include as include
 
+if TYPE_CHECKING:
+    from ._dispatch import serve as serve
+    from ._libmxnet import GraphError as GraphError
+    from .arrays import asjulia as asjulia
+    from .arrays import asndarray as asndarray
+    from .autograd import attach_grad as attach_grad
+    from .autograd import backward as backward
+    from .autograd import getgrad as getgrad
+    from .autograd import grad as grad
+    from .autograd import is_recording as is_recording
+    from .autograd import is_training as is_training
+    from .autograd import mark_variables as mark_variables
+    from .autograd import pause as pause
+    from .autograd import predict_mode as predict_mode
+    from .autograd import record as record
+    from .autograd import set_recording as set_recording
+    from .autograd import set_training as set_training
+    from .autograd import symbol as symbol
+    from .autograd import train_mode as train_mode
+    from .functions import JuliaFunction as JuliaFunction
+    from .functions import function as function
+
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "autograd": (
+        "attach_grad getgrad mark_variables symbol record pause train_mode predict_mode "
+        "is_recording is_training set_recording set_training backward grad"
+    ),
+    "functions": "function JuliaFunction",
+    "arrays": "asjulia asndarray",
+    "_dispatch": "serve",
+    "_libmxnet": "GraphError",
+}
+_WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+__all__ = ["JuliaError", "include", "jl", *_WHERE]
+
+with suppress(ImportError):  # without NumPy there is nothing to mend; the doctor says so
+    _numpy_aliases.restore()
 
 
 def __getattr__(name: str) -> Any:
+    if name != "jl" and name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import_module("._interposed", __name__)  # from the first use on, libmxnet's calls come to the dispatch
     if name == "jl":
-        from . import julia
+        return _julia.start()
+    value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    return value
 
-        return julia.start()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

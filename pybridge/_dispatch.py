@@ -26,6 +26,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import _libmxnet, julia
@@ -39,6 +40,8 @@ A_DATA, A_DTYPE, A_NDIM, A_CONTEXT = 1, 2, 3, 7
 
 OK, FAILED, UNSERVED, TIMED_OUT = range(4)  # outcomes of a request
 
+GRACE = 1.0  # seconds that an owner which is about to attend is waited for
+STALL = 5.0  # seconds without any thread at work, after which a wait inside a callback waits for itself
 TICK = 50  # milliseconds after which the pump lets Python handle signals
 
 
@@ -74,11 +77,13 @@ def timeout() -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise ValueError(f"PYBRIDGE_TIMEOUT is {text!r}; expected a number of seconds, 0 for no limit") from None
+        raise ValueError(
+            f"PYBRIDGE_TIMEOUT is {text!r}; expected a number of seconds, 0 for no limit"
+        ) from None
     return max(seconds, 0.0)
 
 
-# ---- start, fork, exit ----------------------------------------------------------------------------------------
+# ---- start, fork, exit -------------------------------------------------------------------------------------
 
 
 def ready() -> Any:
@@ -131,13 +136,15 @@ def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
     def checked() -> int:
         if owner.serving and threading.get_ident() == owner.ident:
             # libmxnet's own fork handler waits for the very callback that would fork.
-            raise RuntimeError("os.fork() inside a Julia callback would deadlock; fork outside, or use subprocess")
+            raise RuntimeError(
+                "os.fork() inside a Julia callback would deadlock; fork outside, or use subprocess"
+            )
         return fork()
 
     return checked
 
 
-# ---- failures ---------------------------------------------------------------------------------------------------
+# ---- failures ----------------------------------------------------------------------------------------------
 
 
 def _julia_failure() -> BaseException:
@@ -172,7 +179,7 @@ def _unattended(function: str, outcome: int, thread: int | str) -> Exception:
     )
 
 
-# ---- serving ------------------------------------------------------------------------------------------------------
+# ---- serving -----------------------------------------------------------------------------------------------
 
 
 class _Pump:
@@ -205,7 +212,9 @@ class _Pump:
                             return
                         while _tickets:
                             _tickets.popleft().run()
-                except BaseException as failure:  # KeyboardInterrupt too: raised when the call has been served
+                except (
+                    BaseException
+                ) as failure:  # KeyboardInterrupt too: raised when the call has been served
                     self.fail(failure)
                     waiting.pb_answer_taken(number, FAILED)
                     if job is None:
@@ -289,7 +298,7 @@ def run_blocking(function: int, words: Any, keep: Any, name: str) -> int:
     job = waiting.pb_start(function, 0, 0, len(words), words)
     if not job:
         raise RuntimeError("pybridge: no thread could be started to make the call")
-    pump, stalled = _Pump(), _Stall(timeout())
+    pump, stalled = _Pump(), _Stall()
     pump.run(stalled.now, job)
     if not quick.pb_done(job):
         _abandoned.append((job, words, keep))  # the helper still writes there when its wait ends
@@ -308,18 +317,32 @@ _abandoned: list[tuple[int, Any, Any]] = []
 
 
 class _Stall:
-    """True once the whole process has stood still for `limit` seconds."""
+    """True once no other thread of the process has been at work for some seconds."""
 
-    def __init__(self, limit: float) -> None:
-        self.limit = limit
+    def __init__(self) -> None:
+        limit = timeout()
+        self.limit = min(STALL, limit) if limit else STALL
         self.since = time.monotonic()
         self.used = quick.pb_process_time()
 
     def now(self) -> bool:
         at, used = time.monotonic(), quick.pb_process_time()
-        if used - self.used > 0.2 * (at - self.since):  # something computes
+        if used - self.used > 0.2 * (at - self.since) or _another_thread_is_at_work():
             self.since, self.used = at, used
-        return 0 < self.limit < at - self.since
+        return at - self.since > self.limit
+
+
+def _another_thread_is_at_work() -> bool:
+    """Is one running or waiting for a processor, or for a disk?  (Linux; elsewhere processor time has to do.)"""
+    me = str(threading.get_native_id())
+    for thread in Path("/proc/self/task").glob("*"):
+        try:
+            state = (thread / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+        except OSError:  # it has ended
+            continue
+        if thread.name != me and state in "RD":
+            return True
+    return False
 
 
 def _finish(job: int) -> int:
@@ -342,7 +365,7 @@ def _readable(failure: BaseException) -> BaseException:
     return failure.keep_text() if isinstance(failure, julia.JuliaError) else failure
 
 
-# ---- other threads --------------------------------------------------------------------------------------------------
+# ---- other threads -----------------------------------------------------------------------------------------
 
 
 def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
@@ -391,15 +414,16 @@ def on_owner(work: Callable[[], Any], name: str) -> Any:
     """Run `work` on the owner: at once if this is it, else while it attends."""
     if threading.get_ident() == owner.ident:
         return work()
-    if not quick.pb_attending():
-        raise _unattended(name, UNSERVED, threading.current_thread().name)
-    ticket, waited, limit = _Ticket(work), 0.0, timeout()
+    ticket, waited, outcome = _Ticket(work), 0.0, UNSERVED
     _tickets.append(ticket)
     waiting.pb_wake()
     while not ticket.done.wait(0.1):
-        waited = 0.0 if quick.pb_attending() else waited + 0.1
-        if limit and waited > limit and ticket.cancel():
-            raise _unattended(name, TIMED_OUT, threading.current_thread().name)
+        waited += 0.1
+        if quick.pb_attending():
+            waited, outcome = 0.0, TIMED_OUT
+        limit = GRACE if outcome == UNSERVED else timeout()
+        if 0 < limit < waited and ticket.cancel():
+            raise _unattended(name, outcome, threading.current_thread().name)
     if ticket.failure is not None:
         raise ticket.failure
     return ticket.result
@@ -421,7 +445,7 @@ def serve(until: Any, timeout: float | None = None) -> None:
         RuntimeError: this thread is not the one that started Julia.
         TimeoutError: `timeout` seconds passed first.
 
-    Example:
+    Examples:
         >>> import threading
         >>> import pybridge as pb
         >>> worker = threading.Thread(target=lambda: None)
@@ -457,7 +481,7 @@ def _condition(until: Any) -> Callable[[], bool]:
     )
 
 
-# ---- calls of Julia ---------------------------------------------------------------------------------------------------
+# ---- calls of Julia ----------------------------------------------------------------------------------------
 
 _WHY = {
     2: "sparse storage; convert it with .tostype('default')",
@@ -481,7 +505,9 @@ def _give_back(block: Any) -> None:
     _blocks[(len(block) - HEADER) // WORDS - RESULTS].append(block)
 
 
-def _describe(block: Any, arrays: Sequence[NDArray], name: str, positions: Sequence[int], writing: bool) -> Any:
+def _describe(
+    block: Any, arrays: Sequence[NDArray], name: str, positions: Sequence[int], writing: bool
+) -> Any:
     if owner.serving:  # wait as a callback does: pumping
         for a in arrays:
             _libmxnet.wait(a, writing)
@@ -533,9 +559,7 @@ def call(
             if recording:
                 quick.pb_set_recording(1)
         first = HEADER + WORDS * len(arrays)
-        results = [
-            _libmxnet.array(block[first + WORDS * i], numpy) for i in range(block[H_OUTPUTS])
-        ]
+        results = [_libmxnet.array(block[first + WORDS * i], numpy) for i in range(block[H_OUTPUTS])]
         if recording and waiting.pb_record(
             block[H_NODE], function, len(arrays), handles, len(results), _libmxnet.handles(results)
         ):
@@ -597,7 +621,7 @@ def _checked(function: Any, name: str, *arguments: Any) -> Any:
     return on_owner(work, name)
 
 
-# ---- buffers ------------------------------------------------------------------------------------------------------------
+# ---- buffers -----------------------------------------------------------------------------------------------
 
 
 def view(x: NDArray, writable: bool, python_layout: bool) -> Any:

@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _numpy_aliases, _trampoline
+from . import _numpy_aliases
+from ._trampoline import __file__ as _trampoline_file
 
 _numpy_aliases.restore()
 
@@ -214,7 +215,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 def _load() -> tuple[Any, Any]:
     """The trampoline twice: calls through the first release the GIL, calls through the second keep it."""
-    released, held = ctypes.CDLL(_trampoline.__file__), ctypes.PyDLL(_trampoline.__file__)
+    released, held = ctypes.CDLL(_trampoline_file), ctypes.PyDLL(_trampoline_file)
     for name, (result, arguments) in _SIGNATURES.items():
         for library in (released, held):
             function = getattr(library, name)
@@ -314,9 +315,7 @@ def handles(arrays: Sequence[NDArray | None]) -> Any:
 
 def mark_variables(variables: Sequence[NDArray], gradients: Sequence[NDArray], reqs: Sequence[str]) -> None:
     numbers = (ctypes.c_uint32 * len(reqs))(*[GRAD_REQS[r] for r in reqs])
-    check_call(
-        _LIB.MXAutogradMarkVariables(len(variables), handles(variables), numbers, handles(gradients))
-    )
+    check_call(_LIB.MXAutogradMarkVariables(len(variables), handles(variables), numbers, handles(gradients)))
 
 
 def gradient(x: NDArray) -> NDArray | None:

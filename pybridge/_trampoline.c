@@ -147,6 +147,7 @@ static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
 static int woken, closing, forked;
 static double timeout_seconds = 60;
+static const double GRACE_SECONDS = 1; /* an owner that is about to attend is waited for */
 static int (*serve_inline)(int64_t *);
 
 typedef struct {
@@ -495,8 +496,6 @@ static void await_answer(request *r, const node *nd) {
     r->call = call_of(nd);
     if (closing || forked || !have_owner) {
         r->outcome = FAILED;
-    } else if (!atomic_load(&attending) && r->call && !r->call->begun_served) {
-        note_outcome(r, UNSERVED);
     } else {
         enqueue(r);
         while (r->state != ANSWERED) {
@@ -509,14 +508,15 @@ static void await_answer(request *r, const node *nd) {
                 r->outcome = FAILED;
                 break;
             }
-            if (r->state == QUEUED && !atomic_load(&attending))
-                waited += at - last;
-            else
-                waited = 0;
+            int away = r->state == QUEUED && !atomic_load(&attending);
+            waited = away ? waited + at - last : 0;
             last = at;
-            if (timeout_seconds > 0 && waited > timeout_seconds && r->state == QUEUED) {
+            if (!away && r->call) r->call->begun_served = 1;
+            int unserved = r->call && !r->call->begun_served;
+            double limit = unserved ? GRACE_SECONDS : timeout_seconds;
+            if (limit > 0 && waited > limit) {
                 unlink_request(r);
-                note_outcome(r, TIMED_OUT);
+                note_outcome(r, unserved ? UNSERVED : TIMED_OUT);
                 break;
             }
         }

@@ -23,7 +23,7 @@ def asjulia(nd: NDArray, writable: bool = False, layout: str = "julia") -> Any:
         TypeError: `nd` is no NDArray.
         ValueError: its storage is sparse, it lives on a GPU, or Julia cannot share its element type.
 
-    Example:
+    Examples:
         >>> import pybridge as pb, mxnet as mx
         >>> x = mx.nd.zeros((2, 3))
         >>> pb.jl.size(pb.asjulia(x))
@@ -52,7 +52,7 @@ def asndarray(jl_array: Any, np: bool = False) -> NDArray:
         TypeError: `jl_array` is no Julia array.
         ValueError: it is read-only, not one dense block of memory, or of an element type that libmxnet has not.
 
-    Example:
+    Examples:
         >>> import pybridge as pb
         >>> pb.asndarray(pb.jl.seval("Float32[1 2 3; 4 5 6]")).shape
         (3, 2)

@@ -6,7 +6,7 @@ import itertools
 import weakref
 from typing import Any
 
-from . import _dispatch, _libmxnet
+from . import _dispatch
 from ._libmxnet import NDArray
 
 _unnamed = itertools.count(1)
@@ -17,6 +17,12 @@ class JuliaFunction:
 
     Made by `pybridge.function`. Positional arguments that are NDArrays reach Julia as arrays over the same memory,
     everything else as constants; keyword arguments override those given to `pybridge.function`.
+
+    Examples:
+        >>> import pybridge as pb, mxnet as mx
+        >>> double = pb.function(pb.jl.seval("x -> (2 .* x, Δ -> 2 .* Δ)"), pullback=True)
+        >>> double(mx.nd.array([1, 2])).asnumpy().tolist()
+        [2.0, 4.0]
     """
 
     def __init__(self, target: Any, pullback: bool, layout: str, keywords: dict[str, Any]) -> None:
@@ -43,7 +49,7 @@ class JuliaFunction:
             RuntimeError: another thread than the owner of Julia called, and the owner does not attend.
         """
         arrays = [a for a in args if isinstance(a, NDArray)]
-        staged = None
+        staged: tuple[list[Any], dict[str, Any]] | None = None
         if len(arrays) == len(args):
             positions: Any = range(1, len(args) + 1)
             if kwargs:
@@ -80,9 +86,10 @@ def function(target: Any, *, pullback: bool = False, layout: str = "julia", **kw
 
     Raises:
         TypeError: `target` is no subtype of `CustomFunction` (and `pullback` is not set).
-        ValueError: there is no such name, or no such layout.
+        ValueError: `target` is no Julia name, or there is no such layout. That a name is not defined is found at
+            the call.
 
-    Example:
+    Examples:
         >>> import pybridge as pb, mxnet as mx
         >>> square = pb.function(pb.jl.seval("x -> (x .^ 2, Δ -> 2 .* x .* Δ)"), pullback=True)
         >>> x = mx.nd.array([1, 2, 3])

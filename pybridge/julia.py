@@ -7,6 +7,7 @@ module is imported; in each case with what set-up has made (_setup) and with the
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import importlib.util
 import os
@@ -14,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from io import StringIO
@@ -116,7 +117,7 @@ def include(path: str | os.PathLike[str]) -> Any:
         JuliaError: the file's code failed; the text names the file and the line. A Python exception that was
             raised in Python code called from the file comes out as itself.
 
-    Example:
+    Examples:
         >>> import pathlib, pybridge as pb
         >>> _ = pathlib.Path("double.jl").write_text("double(x) = 2x")
         >>> pb.include("double.jl")(21)
@@ -179,6 +180,7 @@ class _Loader(Loader):
         if state is not None and state.juliacall is not None:
             loader = _take_from(module, Path(state.juliacall))
         before = _signals.hold()
+        _unwind_with_libgcc()
         with _variables(state), _quiet(state):
             loader.exec_module(module)
         if hasattr(module, "Main"):
@@ -186,6 +188,17 @@ class _Loader(Loader):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.loader, name)  # resources, source lines
+
+
+def _unwind_with_libgcc() -> None:
+    """Put libgcc's unwinder into the global scope before Julia's libraries come.
+
+    libjulia brings a libunwind with symbols of the same names (`_Unwind_*`). Were they found first, a C++ exception
+    in any library loaded later would end the process.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            ctypes.CDLL("libgcc_s.so.1", mode=ctypes.RTLD_GLOBAL)
 
 
 def _take_from(module: ModuleType, folder: Path) -> Loader:
