@@ -455,7 +455,7 @@ def serve(until: Any, timeout: float | None = None) -> None:
     done = _condition(until)
     ready()
     if threading.get_ident() != owner.ident:
-        raise RuntimeError("serve: only the thread that started Julia can serve the others")
+        raise RuntimeError("serve: only the owner, the thread that started Julia, can serve the others")
     limit = None if timeout is None else time.monotonic() + timeout
     pump = _Pump()
     pump.run(lambda: done() or (limit is not None and time.monotonic() > limit), tick=10)
@@ -597,8 +597,8 @@ def _release() -> None:
 
 def prepare(target: Any, name: str, pullback: bool, python_layout: bool, keywords: dict[str, Any]) -> int:
     """Make a Julia function ready to be called; returns its number."""
-    bridge = ready()
-    number = int(_checked(bridge.prepare, name, target, name, pullback, python_layout, keywords))
+    ready()
+    number = int(_checked("prepare", name, target, name, pullback, python_layout, keywords))
     function_names[number] = name
     return number
 
@@ -608,12 +608,13 @@ def forget(number: int) -> None:
     _dead_functions.append(number)
 
 
-def _checked(function: Any, name: str, *arguments: Any) -> Any:
+def _checked(function: str, name: str, *arguments: Any) -> Any:
     """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `_julia_failure` says."""
 
     def work() -> Any:
         _release()
-        status, result = owner.bridge.attempt(function, *arguments)
+        bridge = owner.bridge  # not before: looking a name up in Julia is the owner's to do, too
+        status, result = bridge.attempt(getattr(bridge, function), *arguments)
         if status:
             raise _julia_failure()
         return result
@@ -626,11 +627,11 @@ def _checked(function: Any, name: str, *arguments: Any) -> Any:
 
 def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
     """The Julia array over the memory of `x`."""
-    bridge = ready()
+    ready()
     block = _take_block(1)
     try:
         _describe(block, [x], "asjulia", [], writing=writable)
-        return _checked(bridge.view_at, "asjulia", ctypes.addressof(block), writable, python_layout)
+        return _checked("view_at", "asjulia", ctypes.addressof(block), writable, python_layout)
     finally:
         waiting.pb_release_block(block)
         _give_back(block)
@@ -638,13 +639,13 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
 
 def adopt(array: Any, numpy: bool) -> NDArray:
     """The NDArray over the memory of the Julia array `array`."""
-    bridge = ready()
+    ready()
     if not isinstance(array, julia.value_base()):
         raise TypeError(f"asndarray: jl_array is a {type(array).__name__}; expected a Julia array")
     block = _take_block(1)
     try:
         _checked(
-            bridge.adopt_at, "asndarray", ctypes.addressof(block), array, numpy or _libmxnet.is_np_shape()
+            "adopt_at", "asndarray", ctypes.addressof(block), array, numpy or _libmxnet.is_np_shape()
         )
         return _libmxnet.array(block[HEADER], numpy)
     finally:

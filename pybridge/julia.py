@@ -58,11 +58,16 @@ def start() -> Any:
         juliacall's ``Main``.
 
     Raises:
-        RuntimeError: on another thread, or when Julia cannot be started.
+        RuntimeError: on another thread than the owner, or when Julia cannot be started.
         pybridge._run.SetupError: nothing is set up and set-up finds no way.
     """
     global _main, _owner
     if _main is not None:
+        if threading.get_ident() != _owner:
+            raise RuntimeError(
+                f"Julia belongs to the thread that started it, this is {threading.current_thread().name!r}. Call Julia "
+                "functions made by pb.function here while that thread runs pb.serve(until=this thread)."
+            )
         return _main
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError(
