@@ -61,7 +61,7 @@ with suppress(ImportError):  # without NumPy there is nothing to mend; the docto
 def __getattr__(name: str) -> Any:
     if name != "jl" and name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import_module("._interposed", __name__)  # from the first use on, libmxnet's calls come to the dispatch
+    import_module("._dispatch", __name__)  # from the first use on, libmxnet's calls come to the dispatch
     if name == "jl":
         return _julia.start()
     value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)

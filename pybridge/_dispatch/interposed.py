@@ -10,9 +10,11 @@ import ctypes
 import threading
 from typing import Any
 
-from . import _dispatch, _libmxnet, julia
-from ._dispatch import owner
-from ._libmxnet import waiting
+from .. import _libmxnet, julia
+from .._libmxnet import waiting
+from .others import foreign_backward
+from .owner import owner
+from .pump import run_backward, run_blocking
 
 _BACKWARD = ("MXAutogradBackwardEx", "MXAutogradBackward", "MXAutogradComputeGradient")
 
@@ -65,16 +67,16 @@ def _backward(name: str) -> None:
         if not _live.value or owner.forked:
             return int(real(*arguments))
         if threading.get_ident() != owner.ident:
-            return _dispatch.foreign_backward(
+            return foreign_backward(
                 lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
             )
         wait = 0 if owner.serving else 1
         if len(arguments) == 10:
             job = start(function, wait, *arguments)
             create_graph = arguments[6]
-            return _dispatch.run_backward(job, bool(getattr(create_graph, "value", create_graph)))
+            return run_backward(job, bool(getattr(create_graph, "value", create_graph)))
         words = _words(arguments)
-        return _dispatch.run_backward(waiting.pb_start(address, 1, wait, len(words), words), False)
+        return run_backward(waiting.pb_start(address, 1, wait, len(words), words), False)
 
     _libmxnet.interpose(name, call)
 
@@ -87,7 +89,7 @@ def _blocking(name: str) -> None:
         if not owner.serving or threading.get_ident() != owner.ident:
             return int(real(*arguments))
         words = _words(arguments)
-        return _dispatch.run_blocking(address, words, arguments, name)
+        return run_blocking(address, words, arguments, name)
 
     _libmxnet.interpose(name, call)
 

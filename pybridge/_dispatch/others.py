@@ -1,0 +1,131 @@
+"""Other threads than the owner: their Julia work is done while the owner attends."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._libmxnet import quick, waiting
+from .failures import TIMED_OUT, UNSERVED, julia_failure, raise_failure, readable, unattended
+from .owner import function_names, owner, ready
+from .owner import timeout as _timeout
+from .pump import Pump, foreign_failures, tickets
+
+GRACE = 1.0  # seconds that an owner which is about to attend is waited for
+
+
+def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
+    """A backward by another thread: it makes the call itself, the owner serves if it attends."""
+    call = quick.pb_begin_call()
+    function, thread = ctypes.c_int64(), ctypes.c_int64()
+    try:
+        code = call_libmxnet() or wait()
+    finally:
+        outcome = quick.pb_end_call(call, ctypes.byref(function), ctypes.byref(thread))
+        failure = foreign_failures.pop(call, None)
+    if failure is None and outcome in (UNSERVED, TIMED_OUT):
+        failure = unattended(function_names.get(function.value, "?"), outcome, thread.value)
+    if failure is not None:
+        raise_failure(failure, code)
+    return code
+
+
+class Ticket:
+    """Work that another thread wants done on the owner."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.failure: BaseException | None = None
+        self.done = threading.Event()
+        self._taken = threading.Lock()
+
+    def run(self) -> None:
+        if not self._taken.acquire(blocking=False):
+            return
+        owner.serving += 1
+        try:
+            self.result = self.work()
+        except BaseException as failure:
+            self.failure = readable(failure)
+        finally:
+            owner.serving -= 1
+            self.done.set()
+
+    def cancel(self) -> bool:
+        return self._taken.acquire(blocking=False)
+
+
+def on_owner(work: Callable[[], Any], name: str) -> Any:
+    """Run `work` on the owner: at once if this is it, else while it attends."""
+    if threading.get_ident() == owner.ident:
+        return work()
+    ticket, waited, outcome = Ticket(work), 0.0, UNSERVED
+    tickets.append(ticket)
+    waiting.pb_wake()
+    while not ticket.done.wait(0.1):
+        waited += 0.1
+        if quick.pb_attending():
+            waited, outcome = 0.0, TIMED_OUT
+        limit = GRACE if outcome == UNSERVED else _timeout()
+        if 0 < limit < waited and ticket.cancel():
+            raise unattended(name, outcome, threading.current_thread().name)
+    if ticket.failure is not None:
+        raise ticket.failure
+    return ticket.result
+
+
+def serve(until: Any, timeout: float | None = None) -> None:
+    """Serve the Julia calls of other threads, on the thread that owns Julia.
+
+    Other threads may call Julia functions, or run a backward over them, only while the owner attends: inside this
+    function, or inside a backward of its own.
+
+    Args:
+        until: what ends it: a `threading.Thread` that has finished, a `concurrent.futures.Future` that is done, a
+            `threading.Event` that is set, or a callable without arguments that returns true.
+        timeout: seconds after which TimeoutError is raised; None waits without a limit.
+
+    Raises:
+        TypeError: `until` is none of these.
+        RuntimeError: this thread is not the one that started Julia.
+        TimeoutError: `timeout` seconds passed first.
+
+    Examples:
+        >>> import threading
+        >>> import pybridge as pb
+        >>> worker = threading.Thread(target=lambda: None)
+        >>> worker.start()
+        >>> pb.serve(until=worker, timeout=60)
+    """
+    done = _condition(until)
+    ready()
+    if threading.get_ident() != owner.ident:
+        raise RuntimeError("serve: only the owner, the thread that started Julia, can serve the others")
+    limit = None if timeout is None else time.monotonic() + timeout
+    pump = Pump()
+    pump.run(lambda: done() or (limit is not None and time.monotonic() > limit), tick=10)
+    if owner.release():
+        pump.fail(julia_failure())
+    if pump.failure is not None:
+        raise pump.failure
+    if not done():
+        raise TimeoutError(f"serve: {until!r} was not done after {timeout:g} seconds")
+
+
+def _condition(until: Any) -> Callable[[], bool]:
+    if isinstance(until, threading.Thread):
+        return lambda: not until.is_alive()
+    if isinstance(until, concurrent.futures.Future):
+        return until.done
+    if isinstance(until, threading.Event):
+        return until.is_set
+    if callable(until):
+        return lambda: bool(until())
+    raise TypeError(
+        f"serve: until is a {type(until).__name__}; expected a Thread, a Future, an Event or a callable"
+    )

@@ -1,0 +1,62 @@
+"""Right after Julia's start, at a fork, and at the end."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+
+from .. import _libmxnet, julia
+from .._libmxnet import quick, waiting
+from .owner import owner, timeout
+from .pump import pumps, serve_inline, tickets
+
+
+def _install() -> None:
+    """Called once, on the owner, right after Julia has started."""
+    main = julia.start()
+    main.seval("import PyBridge")
+    bridge = main.PyBridge
+    check = os.environ.get("PYBRIDGE_CHECK", "") not in ("", "0")
+    getattr(bridge, "link!")(_libmxnet.pybridge_addresses(), check)
+    forward, backward, release = (int(address) for address in bridge.entries())
+    # PYFUNCTYPE keeps the GIL: Julia code may call Python.
+    owner.forward = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(forward)
+    owner.backward = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(backward)
+    owner.release = ctypes.PYFUNCTYPE(ctypes.c_int)(release)
+    owner.ident = threading.get_ident()
+    owner.bridge = bridge
+    quick.pb_set_timeout(timeout())
+    quick.pb_set_owner(ctypes.cast(serve_inline, ctypes.c_void_p))
+    if quick.pb_wrap_dealloc(julia.value_base(), b"juliacall.ValueBase"):
+        raise RuntimeError("pybridge: juliacall's base type is not what this version of pybridge knows")
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.fork = _fork_outside_callbacks(os.fork)
+    # Before threading joins its threads, where a thread may wait for an owner that will not come back.
+    getattr(threading, "_register_atexit", atexit.register)(waiting.pb_shutdown)
+    atexit.register(waiting.pb_shutdown)
+
+
+def _after_fork_in_child() -> None:
+    owner.forked = True
+    owner.serving = 0
+    pumps.clear()
+    tickets.clear()
+    _libmxnet.restore_all()
+
+
+def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
+    def checked() -> int:
+        if owner.serving and threading.get_ident() == owner.ident:
+            # libmxnet's own fork handler waits for the very callback that would fork.
+            raise RuntimeError(
+                "os.fork() inside a Julia callback would deadlock; fork outside, or use subprocess"
+            )
+        return fork()
+
+    return checked
+
+
+julia.on_start(_install)

@@ -1,0 +1,2 @@
+# What libmxnet's own threads run; its functions are plain C symbols, called through ctypes (_libmxnet.py).
+__file__: str
