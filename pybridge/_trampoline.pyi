@@ -1,2 +1,1 @@
 # What libmxnet's own threads run; its functions are plain C symbols, called through ctypes (_libmxnet.py).
-__file__: str
