@@ -72,7 +72,7 @@ EXPORT int pb_link_count(void) { return (int)(sizeof mx / sizeof(void *)); }
 /* ---- the block: memory that C, Python and Julia all see ------------------------------------------------
  * A header of HEADER words, then one descriptor of WORDS words per array.  Mirrored in julia/src/block.jl. */
 
-enum { HEADER = 16, WORDS = 24, MAXDIM = 16 };
+enum { HEADER = 16, WORDS = 24, MAXDIM = 16, MAXRESULTS = 64 };
 enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL };
 enum { A_HANDLE, A_DATA, A_DTYPE, A_NDIM, A_REQ, A_PIN, A_BYTES, A_CONTEXT, A_DIMS };
 enum { FLAG_TRAINING = 1, FLAG_RECORDING = 2, FLAG_NUMPY = 4, FLAG_NP_SHAPE = 8 };
@@ -108,11 +108,20 @@ typedef struct request {
     void *pump; /* which pump took it */
     call *call;
     int64_t *block;
-    pthread_cond_t answered;
+    struct node *node;
+    struct seat *seat;
 } request;
 
-typedef struct {
+/* What a waiting thread of libmxnet sleeps on. Never freed, so it can be woken after `mu` was given back: woken with
+ * `mu` held, it would run into it and sleep again at once. */
+typedef struct seat {
+    struct seat *next;
+    pthread_cond_t answered;
+} seat;
+
+typedef struct node {
     int64_t id, function;
+    long served_in; /* the owner's backward that served it last */
     pthread_t recorder;
     int holding, dead; /* while MXCustomFunctionRecord runs */
     callback_list callbacks; /* libmxnet keeps the address */
@@ -125,12 +134,11 @@ typedef struct job {
                     uintptr_t, uintptr_t, uintptr_t, uintptr_t);
     uintptr_t args[12];
     int results; /* it is MXAutogradBackwardEx: arguments 8 and 9 get pointers to a thread's own storage */
-    int wait;    /* wait for the engine afterwards */
     bool recording, training;
     int np_shape, bulk;
     atomic_int done;
-    int rc, wait_rc;
-    char *error, *wait_error;
+    int rc;
+    char *error;
     handle_t *handles;
     int *stypes;
 } job;
@@ -138,9 +146,11 @@ typedef struct job {
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t to_owner, to_helper;
 static request *queue, *queue_end, *taken;
+static seat *free_seats;
 static call *calls;
 static job *jobs;
-static int idle_helpers, owner_jobs;
+static int idle_helpers, owner_jobs, settling;
+static long backward_number, served_nodes; /* the owner's last backward, and the live nodes that it has served */
 static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
@@ -168,6 +178,16 @@ static void deadline(struct timespec *t, int ms) {
     clock_gettime(CLOCK_MONOTONIC, t);
     t->tv_sec += ms / 1000;
     t->tv_nsec += (long)(ms % 1000) * 1000000L;
+    if (t->tv_nsec >= 1000000000L) t->tv_sec++, t->tv_nsec -= 1000000000L;
+}
+
+/* How long a backward that may be over waits for another callback before it waits for the whole engine. */
+static const double QUIET_SECONDS = 200e-6;
+static const long LARGE_BYTES = 16L << 20;
+
+static void quiet_deadline(struct timespec *t) {
+    deadline(t, 0);
+    t->tv_nsec += (long)(QUIET_SECONDS * 1e9);
     if (t->tv_nsec >= 1000000000L) t->tv_sec++, t->tv_nsec -= 1000000000L;
 }
 
@@ -329,9 +349,9 @@ EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int writing
         int64_t *a = block + HEADER + i * WORDS;
         a[A_PIN] = 0;
         block[H_INPUTS] = i + 1;
-        /* Storage is looked at first: waiting is the only part that can take long. */
-        bad = describe(handles[i], a);
-        if (!bad && (writing ? mx.wait_to_write : mx.wait_to_read)(handles[i])) bad = BAD_CALL;
+        /* Wait first: until its writer has run, an array may have no memory yet or get another layout (oneDNN), and
+         * asking for its data is a race with the thread that allocates it. */
+        bad = (writing ? mx.wait_to_write : mx.wait_to_read)(handles[i]) ? BAD_CALL : describe(handles[i], a);
         if (!bad) a[A_PIN] = (int64_t)(intptr_t)pb_pin(handles[i], (long)a[A_BYTES]);
         if (!bad && !a[A_PIN]) bad = BAD_CALL;
     }
@@ -464,10 +484,19 @@ static call *call_of(const node *nd) {
     return owner_jobs ? NULL : calls;
 }
 
-static void enqueue(request *r) {
-    if (queue_end) queue_end->next = r; else queue = r;
-    queue_end = r;
-    pthread_cond_broadcast(&to_owner);
+static void take_seat(request *r) { /* with mu held */
+    r->seat = free_seats;
+    if (r->seat) {
+        free_seats = r->seat->next;
+    } else {
+        r->seat = must(calloc(1, sizeof *r->seat));
+        new_cond(&r->seat->answered);
+    }
+}
+
+static void leave_seat(request *r) { /* with mu held */
+    r->seat->next = free_seats;
+    free_seats = r->seat;
 }
 
 static void unlink_request(request *r) {
@@ -497,11 +526,16 @@ static void await_answer(request *r, const node *nd) {
     if (closing || forked || !have_owner) {
         r->outcome = FAILED;
     } else {
-        enqueue(r);
+        take_seat(r);
+        if (queue_end) queue_end->next = r; else queue = r;
+        queue_end = r;
+        pthread_mutex_unlock(&mu);
+        pthread_cond_broadcast(&to_owner);
+        pthread_mutex_lock(&mu);
         while (r->state != ANSWERED) {
             struct timespec t;
             deadline(&t, 100);
-            timed_wait(&r->answered, &t);
+            timed_wait(&r->seat->answered, &t);
             double at = now();
             if (closing && r->state == QUEUED) {
                 unlink_request(r);
@@ -520,12 +554,13 @@ static void await_answer(request *r, const node *nd) {
                 break;
             }
         }
+        leave_seat(r);
     }
     pthread_mutex_unlock(&mu);
 }
 
 static int on_backward(int n_ograds, int n_igrads, void **handles, const int *reqs, int is_train, void *state) {
-    const node *nd = state;
+    node *nd = state;
     int n = n_ograds + n_igrads, np = with_np_shape(), bad = 0;
     int64_t *block = must(calloc(HEADER + (size_t)n * WORDS, sizeof *block));
     block[H_NODE] = nd->id;
@@ -543,15 +578,14 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
 
     request r = {0};
     r.block = block;
+    r.node = nd;
     block[H_STATUS] = bad;
-    new_cond(&r.answered);
     if (pb_is_owner() && !forked) {
         r.state = TAKEN;
         r.outcome = serve_inline(block); /* takes the GIL: this is the owner, not a thread of libmxnet */
     } else {
         await_answer(&r, nd);
     }
-    pthread_cond_destroy(&r.answered);
     if (r.outcome)
         for (int i = n_ograds; i < n; i++) fill_failed(block + HEADER + i * WORDS);
     for (int i = 0; i < n; i++) mx.free(handles[i]);
@@ -563,6 +597,7 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
 
 static int on_delete(void *state) {
     node *nd = state;
+    int wake = 0;
     pthread_mutex_lock(&mu);
     if (nd->holding) {
         nd->dead = 1;
@@ -570,18 +605,19 @@ static int on_delete(void *state) {
     } else if (!forked) {
         push(&dead_nodes, nd->id);
         atomic_fetch_sub(&live_nodes, 1);
+        if (nd->served_in == backward_number) served_nodes--;
+        wake = settling;
     }
     pthread_mutex_unlock(&mu);
+    if (wake) pthread_cond_broadcast(&to_owner);
     free(nd);
     return 1;
 }
 
 static int (*callbacks[2])(void) = {(int (*)(void))(void *)on_backward, (int (*)(void))(void *)on_delete};
 
-EXPORT int64_t pb_new_node(void) { return atomic_fetch_add(&next_node, 1); }
-
 /* Make the arrays `outputs` the results of node `id`, in the graph that is being recorded. */
-EXPORT int pb_record(int64_t id, int64_t function, int n_inputs, handle_t *inputs, int n_outputs, handle_t *outputs) {
+static int record_node(int64_t id, int64_t function, int n_inputs, handle_t *inputs, int n_outputs, handle_t *outputs) {
     node *nd = must(calloc(1, sizeof *nd));
     nd->id = id;
     nd->function = function;
@@ -603,11 +639,27 @@ EXPORT int pb_record(int64_t id, int64_t function, int n_inputs, handle_t *input
     return rc;
 }
 
-/* Turn recording off on this thread; returns what it was. */
-EXPORT int pb_set_recording(int on) {
-    int before = 0;
-    mx.set_recording(on, &before);
-    return before;
+/* Open a call: describe its arrays; if this thread records, give it a node and turn recording off meanwhile. */
+EXPORT int pb_open_call(int64_t *block, handle_t *handles, int count) {
+    int bad = pb_describe(block, handles, count, 0), ignored;
+    if (bad) return bad;
+    if (block[H_FLAGS] & FLAG_RECORDING) {
+        block[H_NODE] = atomic_fetch_add(&next_node, 1);
+        mx.set_recording(0, &ignored);
+    }
+    return 0;
+}
+
+/* Close it: recording is as it was; the results become those of the node (`failed`: there are none). */
+EXPORT int pb_close_call(int64_t *block, handle_t *handles, int failed) {
+    int ignored;
+    if (block[H_FLAGS] & FLAG_RECORDING) mx.set_recording(1, &ignored);
+    if (failed) pb_release_block(block);
+    if (failed || !block[H_NODE]) return 0;
+    handle_t results[MAXRESULTS];
+    for (int64_t i = 0; i < block[H_OUTPUTS]; i++)
+        results[i] = (handle_t)(intptr_t)block[HEADER + (block[H_INPUTS] + i) * WORDS + A_HANDLE];
+    return record_node(block[H_NODE], block[H_FUNCTION], (int)block[H_INPUTS], handles, (int)block[H_OUTPUTS], results);
 }
 
 /* ---- helpers: threads that make the calls which can bring callbacks about ------------------------------ */
@@ -645,7 +697,6 @@ static void run(job *j) {
         }
     }
     mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
-    if (j->wait && (j->wait_rc = mx.wait_all())) j->wait_error = error_text();
 }
 
 static void *helper(void *first) {
@@ -654,8 +705,10 @@ static void *helper(void *first) {
         run(j);
         pthread_mutex_lock(&mu);
         atomic_store(&j->done, 1);
-        pthread_cond_broadcast(&to_owner);
         idle_helpers++;
+        pthread_mutex_unlock(&mu);
+        pthread_cond_broadcast(&to_owner);
+        pthread_mutex_lock(&mu);
         while (!jobs) pthread_cond_wait(&to_helper, &mu);
         j = jobs;
         jobs = j->next;
@@ -664,14 +717,22 @@ static void *helper(void *first) {
     return NULL;
 }
 
+/* The owner no longer waits for this job. */
+EXPORT void pb_abandon(const job *j) {
+    (void)j;
+    pthread_mutex_lock(&mu);
+    owner_jobs--;
+    atomic_fetch_sub(&attending, 1);
+    pthread_mutex_unlock(&mu);
+}
+
 /* Have a helper call `fn`; NULL if no thread could be started. */
-EXPORT job *pb_start(void *fn, int backward, int wait, int count, const uintptr_t *args) {
+EXPORT job *pb_start(void *fn, int backward, int count, const uintptr_t *args) {
     job *j = must(calloc(1, sizeof *j));
     int ignored;
     memcpy(&j->fn, &fn, sizeof fn);
     memcpy(j->args, args, (size_t)count * sizeof *args);
     j->results = backward && count == 10;
-    j->wait = wait;
     mx.is_recording(&j->recording);
     mx.is_training(&j->training);
     mx.is_np_shape(&j->np_shape);
@@ -679,15 +740,18 @@ EXPORT job *pb_start(void *fn, int backward, int wait, int count, const uintptr_
     mx.set_bulk(j->bulk, &ignored);
     pthread_mutex_lock(&mu);
     owner_jobs++;
+    atomic_fetch_add(&attending, 1); /* it will pump for this job */
+    if (backward) backward_number++, served_nodes = 0;
     int idle = idle_helpers > 0;
     if (idle) {
         idle_helpers--;
         j->next = jobs;
         jobs = j;
-        pthread_cond_signal(&to_helper);
     }
     pthread_mutex_unlock(&mu);
-    if (!idle) {
+    if (idle) {
+        pthread_cond_signal(&to_helper);
+    } else {
         pthread_t t;
         pthread_attr_t a;
         pthread_attr_init(&a);
@@ -699,9 +763,7 @@ EXPORT job *pb_start(void *fn, int backward, int wait, int count, const uintptr_
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&a);
         if (rc) {
-            pthread_mutex_lock(&mu);
-            owner_jobs--;
-            pthread_mutex_unlock(&mu);
+            pb_abandon(j);
             free(j);
             return NULL;
         }
@@ -710,29 +772,22 @@ EXPORT job *pb_start(void *fn, int backward, int wait, int count, const uintptr_
 }
 
 /* MXAutogradBackwardEx by a helper: the arguments as its callers pass them. */
-EXPORT job *pb_start_backward(void *fn, int wait, uint32_t n, void *heads, void *head_grads, uint32_t n_variables,
+EXPORT job *pb_start_backward(void *fn, uint32_t n, void *heads, void *head_grads, uint32_t n_variables,
                               void *variables, int retain, int create, int train, void *grads, void *stypes) {
     const uintptr_t args[10] = {n,           (uintptr_t)heads, (uintptr_t)head_grads, n_variables,
                                 (uintptr_t)variables, (uintptr_t)retain, (uintptr_t)create, (uintptr_t)train,
                                 (uintptr_t)grads, (uintptr_t)stypes};
-    return pb_start(fn, 1, wait, 10, args);
+    return pb_start(fn, 1, 10, args);
 }
 
-EXPORT int pb_done(const job *j) { return atomic_load(&j->done); }
-EXPORT int pb_rc(const job *j) { return j->rc; }
-EXPORT int pb_wait_rc(const job *j) { return j->wait_rc; }
-EXPORT const char *pb_error(const job *j) { return j->error; }
-EXPORT const char *pb_wait_error(const job *j) { return j->wait_error; }
+static char *finished_error; /* the text of the job that was finished last, if it failed */
 
-/* The owner no longer waits for this job. */
-EXPORT void pb_abandon(job *j) {
-    (void)j;
-    pthread_mutex_lock(&mu);
-    owner_jobs--;
-    pthread_mutex_unlock(&mu);
-}
 
-EXPORT void pb_finish(job *j) {
+EXPORT const char *pb_job_error(void) { return finished_error; }
+
+/* Take leave of a job that is done; returns its code. */
+EXPORT int pb_finish(job *j) {
+    int rc = j->rc;
     pb_abandon(j);
     /* The caller reads the result handles after this returns, as it reads libmxnet's: valid until the next. */
     static handle_t *last_handles;
@@ -743,9 +798,10 @@ EXPORT void pb_finish(job *j) {
         last_handles = j->handles;
         last_stypes = j->stypes;
     }
-    free(j->error);
-    free(j->wait_error);
+    free(finished_error);
+    finished_error = j->error;
     free(j);
+    return rc;
 }
 
 /* ---- the owner's side ----------------------------------------------------------------------------------- */
@@ -786,37 +842,68 @@ EXPORT void pb_attend(int on) {
     pthread_mutex_unlock(&mu);
 }
 
-static void answer(request *r, int outcome) { /* with mu held; r lies on the waiter's stack */
+/* With mu held; afterwards `r`, which lies on the waiter's stack, may be gone. Returns the seat to be woken. */
+static seat *answer(request *r, int outcome) {
+    if (!r->call && r->node->served_in != backward_number) {
+        r->node->served_in = backward_number;
+        served_nodes++;
+    }
     r->next = NULL;
     r->outcome = outcome;
     r->state = ANSWERED;
-    pthread_cond_signal(&r->answered);
+    return r->seat;
 }
 
 /* A pump that was interrupted between taking a request and answering it answers it here. */
-EXPORT void pb_answer_taken(void *pump, int outcome) {
+EXPORT void pb_answer_taken(void *pump, int outcome) { /* a pump has taken one request at the most */
+    seat *woken_seat = NULL;
     pthread_mutex_lock(&mu);
-    for (request **p = &taken; *p;) {
-        request *r = *p;
-        if (r->pump == pump) {
+    for (request **p = &taken; *p; p = &(*p)->next)
+        if ((*p)->pump == pump) {
+            request *r = *p;
             *p = r->next;
-            answer(r, outcome);
-        } else {
-            p = &r->next;
+            woken_seat = answer(r, outcome);
+            break;
         }
-    }
     pthread_mutex_unlock(&mu);
+    if (woken_seat) pthread_cond_signal(&woken_seat->answered);
+}
+
+/* Has the owner's backward served every node that is alive?  Then no callback of it can come any more, whatever
+ * native work the engine still has.  Large gradients are waited for, so that their memory is free when it returns. */
+static int settled(void) { /* with mu held */
+    return served_nodes == atomic_load(&live_nodes) && atomic_load(&pinned_bytes) < LARGE_BYTES;
+}
+
+EXPORT int pb_settled(void) {
+    pthread_mutex_lock(&mu);
+    int answer = settled();
+    pthread_mutex_unlock(&mu);
+    return answer;
 }
 
 /* Answer the request that this pump took last (`outcome` < 0: there is none), then wait for the next one.
- * Returns its block, 1 when `j` is done, or NULL when woken or after `ms` milliseconds. */
-EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome) {
+ * Returns its block; 1 when `j` is done (and, with `settle`, nothing can come of it any more); 2 when (`settle`) it is
+ * done and nothing has come for a while; NULL when woken, or after `ms` milliseconds. */
+EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome, int settle) {
     struct timespec t;
     double until = now() + ms * 1e-3;
     deadline(&t, ms);
     if (outcome >= 0) pb_answer_taken(pump, outcome);
     pthread_mutex_lock(&mu);
-    while (!queue && !woken && !(j && atomic_load(&j->done)) && now() < until) timed_wait(&to_owner, &t);
+    int quiet = 0;
+    while (!queue && !woken) {
+        if (j && atomic_load(&j->done)) {
+            if (!settle || settled()) break;
+            if (!quiet) {
+                quiet = settling = 1;
+                until = now() + QUIET_SECONDS;
+                quiet_deadline(&t);
+            }
+        }
+        if (now() >= until) break;
+        timed_wait(&to_owner, &t);
+    }
     request *r = queue;
     if (r) {
         queue = r->next;
@@ -827,10 +914,10 @@ EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome) {
         taken = r;
         r->block[H_CALL] = (int64_t)(intptr_t)r->call;
     }
-    woken = 0;
-    int done = j && atomic_load(&j->done);
+    woken = settling = 0;
+    intptr_t done = !(j && atomic_load(&j->done)) ? 0 : !settle || settled() ? 1 : now() >= until ? 2 : 0;
     pthread_mutex_unlock(&mu);
-    return r ? r->block : done ? (int64_t *)1 : NULL;
+    return r ? r->block : (int64_t *)done;
 }
 
 EXPORT void pb_wake(void) {
@@ -850,7 +937,7 @@ EXPORT double pb_process_time(void) {
 EXPORT void pb_shutdown(void) {
     pthread_mutex_lock(&mu);
     closing = 1;
-    for (request *r = queue; r; r = r->next) pthread_cond_signal(&r->answered);
+    for (request *r = queue; r; r = r->next) pthread_cond_signal(&r->seat->answered);
     pthread_mutex_unlock(&mu);
 }
 

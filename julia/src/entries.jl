@@ -1,71 +1,79 @@
 # What Python calls: two C-callable entries for the hot path, and small functions that go through juliacall.
 
 function run_forward(b::Block)
-    staged = b[H_STAGED] == 0 ? nothing : _take_staged()
-    p = PREPARED[b[H_FUNCTION]]
+    _release()
+    p = PREPARED[Int(b[H_FUNCTION])]
     target = resolve(p)
-    p.target isa Tuple{Vararg{Symbol}} && _check(p, target)
+    p.target isa Tuple{Vararg{Symbol}} && target !== p.checked && (_check(p, target); p.checked = target)
     n = Int(b[H_INPUTS])
-    xs = Any[pinned(descriptor(b, i)) for i in 1:n]
+    xs = _inputs(b, n)
+    laid = p.python ? map(_turned, xs) : xs
+    if b[H_STAGED] == 0
+        return _forward(b, p, target, xs, laid, _in_order(n), p.keywords)
+    end
+    arguments, given = _take_staged()
+    slots = findall(a -> a isa Slot, arguments)
+    arguments[slots] = collect(Any, laid)
+    return _forward(b, p, target, xs, Tuple(arguments), slots, merge(p.keywords, given))
+end
+
+# Tuples, so that what follows is compiled for the types of the arguments.
+function _inputs(b::Block, n::Int)
+    n == 1 && return (pinned(descriptor(b, 1)),)
+    n == 2 && return (pinned(descriptor(b, 1)), pinned(descriptor(b, 2)))
+    n == 3 && return (pinned(descriptor(b, 1)), pinned(descriptor(b, 2)), pinned(descriptor(b, 3)))
+    return ntuple(i -> pinned(descriptor(b, i)), n)
+end
+
+const IN_ORDER = [collect(1:n) for n in 1:8]
+_in_order(n::Int) = n in 1:8 ? IN_ORDER[n] : collect(1:n)
+
+function _forward(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, slots::Vector{Int}, keywords)
     before = CHECK[] ? map(hash, xs) : ()
-    arguments, slots = _arguments(p, xs, staged)
-    keywords = staged === nothing ? p.keywords : merge(p.keywords, staged[2])
-    held = 0
-    for i in 1:n
-        held += bytes(descriptor(b, i))
+    node = Int(b[H_NODE])
+    held = node == 0 ? 0 : sum(map(sizeof, xs))
+    if p.pullback
+        saved, held_by_results = _pullback(b, p, target, xs, arguments, keywords), 0
+    else
+        saved = isempty(keywords) ? Base.invokelatest(target) : Base.invokelatest(target; keywords...)
+        held_by_results = _custom(b, p, saved, xs, arguments)::Int
     end
-    run = p.pullback ? _pullback : _custom
-    saved, pinned_results = run(b, p, target, xs, arguments, keywords)
     for i in eachindex(before)
-        hash(xs[i]) == before[i] ||
-            _value_error(p.name, ": forward wrote to its argument ", slots[i], "; inputs share libmxnet's memory and must not be changed")
+        hash(xs[i]) == before[i] || _value_error(
+            p.name, ": forward wrote to its argument ", slots[i], "; inputs share libmxnet's memory and must not be changed")
     end
-    if b[H_NODE] != 0
-        add_node!(Int(b[H_NODE]), Node(p, saved, slots, length(arguments), held + pinned_results))
-    end
+    node == 0 || add_node!(node, Node(p, saved, slots, length(arguments), held + held_by_results))
     return nothing
 end
 
-function _arguments(p::Prepared, xs, staged)
-    laid = Any[_laid_out(x, p.python) for x in xs]
-    staged === nothing && return laid, collect(1:length(xs))
-    arguments = copy(staged[1])
-    slots = findall(a -> a isa Slot, arguments)
-    arguments[slots] = laid
-    return arguments, slots
-end
-
-_construct(target, keywords) =
-    isempty(keywords) ? Base.invokelatest(target) : Base.invokelatest(target; keywords...)
-
-function _adopt_value!(b::Block, p::Prepared, y, xs)
-    b[H_SEVERAL] = y isa Tuple
-    adopt_results!(b, p, y isa Tuple ? y : (y,), xs)
-end
-
-"Run a custom function; returns what its backward needs and how many bytes its results pin."
-function _custom(b::Block, p::Prepared, target, xs, arguments, keywords)
-    f = _construct(target, keywords)
-    if _has_inplace(forward!, f, Tuple(arguments))
-        outs, several = create_results!(b, p, Base.invokelatest(outputspec, f, arguments...))
-        laid = map(o -> _laid_out(o, p.python), outs)
-        b[H_SEVERAL] = several
-        Base.invokelatest(forward!, several ? Tuple(laid) : laid[1], f, arguments...)
-        return f, sum(sizeof, outs)
+"Run the custom function `f`; returns how many bytes its results pin."
+function _custom(b::Block, p::Prepared, f, xs::Tuple, arguments::Tuple)
+    if _has_inplace(forward!, f, arguments)
+        return _custom_inplace(b, p, f, arguments, Base.invokelatest(outputspec, f, arguments...))
     end
-    y = Base.invokelatest(forward, f, arguments...)
-    _adopt_value!(b, p, y, xs)
-    return f, 0
+    _adopt_value!(b, p, Base.invokelatest(forward, f, arguments...), xs)
+    return 0
 end
 
-function _pullback(b::Block, p::Prepared, target, xs, arguments, keywords)
+function _custom_inplace(b::Block, p::Prepared, f, arguments::Tuple, spec)
+    outs = create_results!(b, p, spec)
+    laid = p.python ? map(_turned, outs) : outs
+    several = !(spec isa Tuple{Tuple,Type})
+    b[H_SEVERAL] = several
+    Base.invokelatest(forward!, several ? laid : laid[1], f, arguments...)
+    return sum(map(sizeof, outs))
+end
+
+function _pullback(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, keywords)
     made = isempty(keywords) ? Base.invokelatest(target, arguments...) : Base.invokelatest(target, arguments...; keywords...)
     made isa Tuple{Any,Any} ||
         _type_error(p.name, ": with pullback=True a function returns (y, back); this one returned a ", typeof(made))
-    y, back = made
-    _adopt_value!(b, p, y, xs)
-    return back, 0
+    _adopt_value!(b, p, made[1], xs)
+    return made[2]
 end
+
+_adopt_value!(b::Block, p::Prepared, y, xs) = (b[H_SEVERAL] = false; adopt_results!(b, p, (y,), xs))
+_adopt_value!(b::Block, p::Prepared, y::Tuple, xs) = (b[H_SEVERAL] = true; adopt_results!(b, p, y, xs))
 
 "Run one entry: the mode of its call is visible in `is_training`, a failure is kept for Python."
 function _enter(run, at::Ptr{Int64})
@@ -104,11 +112,16 @@ function _each_dead(forget, source::Ptr{Cvoid})
 end
 
 "Forget nodes and roots that libmxnet has let go of."
+function _release()
+    _each_dead(drop_node, C_DEAD_NODES[])
+    _each_dead(release_root, C_DEAD_ROOTS[])
+    collect_pins()
+    return nothing
+end
+
 function release_entry()
     try
-        _each_dead(drop_node, C_DEAD_NODES[])
-        _each_dead(release_root, C_DEAD_ROOTS[])
-        collect_pins()
+        _release()
         return Cint(0)
     catch exception
         _keep_failure(exception, catch_backtrace())

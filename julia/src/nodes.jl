@@ -140,18 +140,18 @@ _store!(t::Array, s::AbstractArray, add::Bool) = add ? (t .+= s) : copyto!(t, s)
 
 # ---- in-place forms --------------------------------------------------------------------------------------------
 
-const INPLACE = Dict{Any,Bool}()
+const INPLACE = IdDict{Any,Bool}()
 const INPLACE_WORLD = Ref{UInt}(0)
 
 "Has the user defined `method` (`forward!` or `backward!`) for `f` and arguments like `xs`?  Asked once a world."
-function _has_inplace(method, f, xs)
+function _has_inplace(method, f, xs::Tuple)
     world = ccall(:jl_get_world_counter, UInt, ())
     if world != INPLACE_WORLD[]
         empty!(INPLACE)
         INPLACE_WORLD[] = world
     end
-    key = (method, typeof(f), typeof(xs))
-    return get!(INPLACE, key) do
-        !isempty(methods(method, Tuple{Any,typeof(f),map(typeof, xs)...}))
-    end
+    key = Tuple{typeof(method),typeof(f),typeof(xs)}
+    known = get(INPLACE, key, nothing)
+    known === nothing || return known::Bool
+    return INPLACE[key] = !isempty(methods(method, Tuple{Any,typeof(f),map(typeof, xs)...}))
 end

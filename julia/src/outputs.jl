@@ -73,29 +73,33 @@ function _blank(b::Block, i::Int)
     return d
 end
 
-_specs(spec::Tuple{Tuple,Type}) = ((spec,), false)
-_specs(spec::Tuple{Vararg{Tuple{Tuple,Type}}}) = (spec, true)
+_specs(spec::Tuple{Tuple,Type}) = (spec,)
+_specs(spec::Tuple{Vararg{Tuple{Tuple,Type}}}) = spec
 _specs(spec) = _value_error("outputspec returned ", repr(spec), "; expected (size, eltype) or a tuple of such pairs")
 
-"Arrays of libmxnet for `forward!` to write: views of them in Julia's order, and whether there are several."
+"A tuple of arrays of libmxnet for `forward!` to write, as views in Julia's order."
 function create_results!(b::Block, p::Prepared, spec)
-    specs, several = _specs(spec)
-    n = Int(b[H_INPUTS])
+    specs = _specs(spec)
+    _check_room(b, p, length(specs))
     for (i, (size, T)) in enumerate(specs)
         dtype_of_result(p, i, T)
         _check_shape(b, p, i, size)
     end
-    _check_room(b, p, length(specs))
-    outs = Any[]
     b[H_OUTPUTS] = 0
-    for (i, (size, T)) in enumerate(specs)
-        d = _blank(b, n + i)
-        shape!(d, T, Dims(p.python ? reverse(size) : size))
+    return map(s -> _create_result!(b, p, s[1], s[2]), specs)
+end
+
+function _create_result!(b::Block, p::Prepared, size::Tuple, ::Type{T}) where {T}
+    i = b[H_OUTPUTS] += 1
+    d = _blank(b, Int(b[H_INPUTS] + i))
+    shape!(d, T, Dims(p.python ? reverse(size) : size))
+    try
         create!(d)
-        b[H_OUTPUTS] = i
-        push!(outs, pinned(d))
+    catch
+        b[H_OUTPUTS] = i - 1
+        rethrow()
     end
-    return outs, several
+    return pinned(d)
 end
 
 "Free what a forward that failed half-way had made."

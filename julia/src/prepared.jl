@@ -1,11 +1,12 @@
 # What `pb.function` made ready: the target, resolved again at each call when it was given by name.
 
-struct Prepared
+mutable struct Prepared
     target::Any               # a value, or the path of symbols to it from Main
     name::String
     pullback::Bool
     python::Bool              # layout="python"
     keywords::Any             # NamedTuple of the defaults
+    checked::Any              # what the name meant last, found fit
 end
 
 const PREPARED = Dict{Int,Prepared}()
@@ -18,7 +19,7 @@ Make `target` ready to be called; the number stands for it from then on. A strin
 """
 function prepare(target, name, pullback::Bool, python::Bool, keywords)
     path = target isa AbstractString ? Tuple(map(Symbol, split(target, '.'))) : target
-    p = Prepared(path, String(name), pullback, python, _named(keywords))
+    p = Prepared(path, String(name), pullback, python, _named(keywords), nothing)
     path isa Tuple || _check(p, target)   # a name may be defined later
     PREPARED[LAST_PREPARED[] += 1] = p
     return LAST_PREPARED[]
@@ -31,11 +32,18 @@ _named(keywords) = (; (pyconvert(Symbol, k) => pyconvert(Any, v) for (k, v) in p
 
 resolve(p::Prepared) = p.target isa Tuple{Vararg{Symbol}} ? _lookup(p.target, p.name) : p.target
 
+# From 1.12 on a binding is seen as of the world that the caller runs in.
+@static if VERSION >= v"1.12-"
+    _binding(m::Module, name::Symbol) = Base.invokelatest(getfield, m, name)
+else
+    _binding(m::Module, name::Symbol) = getfield(m, name)
+end
+
 function _lookup(path, name)
     at = Main
     for part in path
-        at isa Module && isdefined(at, part) || _value_error("$name: there is no $part in $at")
-        at = Base.invokelatest(getfield, at, part)
+        at isa Module && isdefined(at, part) || _value_error(name, ": there is no ", part, " in ", at)
+        at = _binding(at, part)
     end
     return at
 end

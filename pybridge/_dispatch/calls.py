@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import NDArray, quick, waiting
+from .._libmxnet import NDArray, waiting
 from .block import (
     FLAG_NUMPY,
-    FLAG_RECORDING,
     H_FLAGS,
     H_FUNCTION,
-    H_NODE,
     H_OUTPUTS,
     H_ROOM,
     H_SEVERAL,
@@ -53,21 +51,19 @@ def _give_back(block: Any) -> None:
     _blocks[(len(block) - HEADER) // WORDS - RESULTS].append(block)
 
 
-def _describe(
-    block: Any, arrays: Sequence[NDArray], name: str, positions: Sequence[int], writing: bool
-) -> Any:
-    if owner.serving:  # wait as a callback does: pumping
+def _wait_while_serving(arrays: Sequence[NDArray], writing: bool = False) -> None:
+    """Inside a served callback a wait pumps; what comes after it no longer has to wait."""
+    if owner.serving:
         for a in arrays:
             _libmxnet.wait(a, writing)
-    handles = _libmxnet.handles(arrays)
-    bad = waiting.pb_describe(block, handles, len(arrays), writing)
-    if bad:
-        index, reason = divmod(bad, 8)
-        if reason == 1:
-            raise _libmxnet.last_error()
-        which = f"argument {positions[index]}" if positions else "nd"
-        raise ValueError(f"{name}: {which} cannot be shared with Julia: {_WHY[reason]}")
-    return handles
+
+
+def _unfit(bad: int, name: str, positions: Sequence[int]) -> Exception:
+    index, reason = divmod(bad, 8)
+    if reason == 1:
+        return _libmxnet.last_error()
+    which = f"argument {positions[index]}" if positions else "nd"
+    return ValueError(f"{name}: {which} cannot be shared with Julia: {_WHY[reason]}")
 
 
 def call(
@@ -84,33 +80,28 @@ def call(
     if owner.forked:
         ready()
     name = function_names[function]
-    here = threading.get_ident() == owner.ident
-    numpy = bool(arrays) and isinstance(arrays[0], _libmxnet.NumpyArray)
+    numpy = isinstance(arrays[0], _libmxnet.NumpyArray)
     block = _take_block(len(arrays))
     try:
         block[H_FUNCTION] = function
         block[H_FLAGS] = FLAG_NUMPY if numpy else 0
-        handles = _describe(block, arrays, name, positions, writing=False)
-        recording = bool(block[H_FLAGS] & FLAG_RECORDING) and len(arrays) > 0
-        if recording:
-            block[H_NODE] = quick.pb_new_node()
-            quick.pb_set_recording(0)
+        _wait_while_serving(arrays)
+        handles = _libmxnet.handles(arrays)
+        bad = waiting.pb_open_call(block, handles, len(arrays))
+        if bad:
+            raise _unfit(bad, name, positions)
+        failed = True
         try:
-            if here:
+            if threading.get_ident() == owner.ident:
                 _enter(block, name, staged)
             else:
                 on_owner(lambda: _enter(block, name, staged), name)
-        except BaseException:
-            waiting.pb_release_block(block)
-            raise
+            failed = False
         finally:
-            if recording:
-                quick.pb_set_recording(1)
+            unrecorded = waiting.pb_close_call(block, handles, failed)
         first = HEADER + WORDS * len(arrays)
         results = [_libmxnet.array(block[first + WORDS * i], numpy) for i in range(block[H_OUTPUTS])]
-        if recording and waiting.pb_record(
-            block[H_NODE], function, len(arrays), handles, len(results), _libmxnet.handles(results)
-        ):
+        if unrecorded:
             raise _libmxnet.last_error()
         return tuple(results) if block[H_SEVERAL] else results[0]
     finally:
@@ -118,7 +109,8 @@ def call(
 
 
 def _enter(block: Any, name: str, staged: tuple[Sequence[Any], dict[str, Any]] | None) -> None:
-    _release()
+    if _dead_functions:
+        _forget_dead_functions()
     if staged is not None:
         arguments, keywords = staged
         slot = owner.bridge.Slot()
@@ -137,6 +129,10 @@ def _release() -> None:
     """Let Julia forget what libmxnet and Python have let go of."""
     if owner.release():
         raise julia_failure()
+    _forget_dead_functions()
+
+
+def _forget_dead_functions() -> None:
     while _dead_functions:
         number = _dead_functions.pop()
         function_names.pop(number, None)
@@ -178,7 +174,10 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
     ready()
     block = _take_block(1)
     try:
-        _describe(block, [x], "asjulia", [], writing=writable)
+        _wait_while_serving([x], writable)
+        bad = waiting.pb_describe(block, _libmxnet.handles([x]), 1, writable)
+        if bad:
+            raise _unfit(bad, "asjulia", [])
         return _checked("view_at", "asjulia", ctypes.addressof(block), writable, python_layout)
     finally:
         waiting.pb_release_block(block)

@@ -70,13 +70,12 @@ def _backward(name: str) -> None:
             return foreign_backward(
                 lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
             )
-        wait = 0 if owner.serving else 1
         if len(arguments) == 10:
-            job = start(function, wait, *arguments)
+            job = start(function, *arguments)
             create_graph = arguments[6]
             return run_backward(job, bool(getattr(create_graph, "value", create_graph)))
         words = _words(arguments)
-        return run_backward(waiting.pb_start(address, 1, wait, len(words), words), False)
+        return run_backward(waiting.pb_start(address, 1, len(words), words), False)
 
     _libmxnet.interpose(name, call)
 

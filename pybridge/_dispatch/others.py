@@ -108,7 +108,11 @@ def serve(until: Any, timeout: float | None = None) -> None:
         raise RuntimeError("serve: only the owner, the thread that started Julia, can serve the others")
     limit = None if timeout is None else time.monotonic() + timeout
     pump = Pump()
-    pump.run(lambda: done() or (limit is not None and time.monotonic() > limit), tick=10)
+    quick.pb_attend(1)
+    try:
+        pump.run(None, until=lambda: done() or (limit is not None and time.monotonic() > limit), tick=10)
+    finally:
+        quick.pb_attend(0)
     if owner.release():
         pump.fail(julia_failure())
     if pump.failure is not None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .others import Ticket
 
 STALL = 5.0  # seconds without any thread at work, after which a wait inside a callback waits for itself
+DONE, QUIET = 1, 2
 TICK = 50  # milliseconds after which the pump lets Python handle signals
 
 tickets: collections.deque[Ticket] = collections.deque()
@@ -42,33 +43,40 @@ class Pump:
         if self.failure is None:
             self.failure = failure
 
-    def run(self, done: Callable[[], bool], job: int | None = None, tick: int = TICK) -> None:
-        """Serve requests until `job` or `done()`. What goes wrong is kept in `failure`; only then is the pump left."""
+    def run(
+        self,
+        job: int | None,
+        settle: bool = False,
+        until: Callable[[], bool] | None = None,
+        tick: int = TICK,
+    ) -> int:
+        """Serve requests until `job` is done or `until()`; what goes wrong is kept in `failure`.
+
+        Returns DONE, QUIET (with `settle`: the job is done, but callbacks of it may still come) or 0 (`until`).
+        """
         pumps.append(self)
-        quick.pb_attend(1)
         take, number = waiting.pb_next, self.number
         try:
             while True:
                 outcome = -1
                 try:
                     while True:
-                        block = take(number, job, tick, outcome)
+                        came: int | None = take(number, job, tick, outcome, settle)
                         outcome = -1
-                        if block is not None and block != 1:
-                            outcome = self.serve(block)
-                        elif block == 1 or done():
-                            return
+                        if came is not None and came > QUIET:
+                            outcome = self.serve(came)
+                        elif came is not None:
+                            return came
+                        elif until is not None and until():
+                            return 0
                         while tickets:
                             tickets.popleft().run()
-                except (
-                    BaseException
-                ) as failure:  # KeyboardInterrupt too: raised when the call has been served
-                    self.fail(failure)
+                except BaseException as failure:
+                    self.fail(failure)  # KeyboardInterrupt too is raised when the call has been served
                     waiting.pb_answer_taken(number, FAILED)
                     if job is None:
-                        return
+                        return 0
         finally:
-            quick.pb_attend(0)
             pumps.pop()
 
     def serve(self, block: int) -> int:
@@ -117,20 +125,20 @@ def serve_inline(block: int) -> int:
     return outcome
 
 
-def _never() -> bool:
-    return False
-
-
 def run_backward(job: int | None, create_graph: bool) -> int:
-    """Serve while a helper makes a backward's call and waits for the engine; returns the call's code.
+    """Serve while a helper makes a backward's call, and until none of its callbacks can come any more.
 
-    On failure libmxnet's text is set as this thread's last error; a failure of a Julia callback is raised.
+    Returns the call's code. On failure libmxnet's text is set as this thread's last error; a failure of a Julia
+    callback is raised. Inside a served callback this returns as soon as everything is scheduled.
     """
-    if not job:
-        raise RuntimeError("pybridge: no thread could be started to make the call")
     pump = Pump(create_graph)
-    pump.run(_never, job)
+    came = pump.run(_started(job), settle=owner.serving == 0)
     code = _finish(job)
+    if came == QUIET and not code:
+        # Other nodes are alive, so none can tell from their number: wait for the whole engine.
+        job = _started(waiting.pb_start(_libmxnet.address("MXNDArrayWaitAll"), 0, 0, None))
+        pump.run(job)
+        code = _finish(job)
     if owner.release():
         pump.fail(julia_failure())
     if pump.failure is not None:
@@ -143,12 +151,9 @@ def run_blocking(function: int, words: Any, keep: Any, name: str) -> int:
 
     `words` is a C array of the arguments, `keep` whatever they point into.
     """
-    job = waiting.pb_start(function, 0, 0, len(words), words)
-    if not job:
-        raise RuntimeError("pybridge: no thread could be started to make the call")
-    pump, stalled = Pump(), _Stall()
-    pump.run(stalled.now, job)
-    if not quick.pb_done(job):
+    job = _started(waiting.pb_start(function, 0, len(words), words))
+    pump = Pump()
+    if pump.run(job, until=_Stall().now) != DONE:
         _abandoned.append((job, words, keep))  # the helper still writes there when its wait ends
         quick.pb_abandon(job)
         raise _libmxnet.GraphError(
@@ -159,6 +164,12 @@ def run_blocking(function: int, words: Any, keep: Any, name: str) -> int:
     if pump.failure is not None:
         raise_failure(pump.failure, code)
     return code
+
+
+def _started(job: int | None) -> int:
+    if not job:
+        raise RuntimeError("pybridge: no thread could be started to make the call")
+    return job
 
 
 _abandoned: list[tuple[int, Any, Any]] = []
@@ -193,11 +204,9 @@ def _another_thread_is_at_work() -> bool:
     return False
 
 
-def _finish(job: int) -> int:
+def _finish(job: int | None) -> int:
     """The return code of a finished job; its error text becomes this thread's."""
-    code, waited = quick.pb_rc(job), quick.pb_wait_rc(job)
-    if code or waited:
-        text = quick.pb_error(job) if code else quick.pb_wait_error(job)
-        _libmxnet.set_error((text or b"").decode("utf-8", "replace"))
-    quick.pb_finish(job)
-    return code or waited
+    code: int = quick.pb_finish(job)
+    if code:
+        _libmxnet.set_error((quick.pb_job_error() or b"").decode("utf-8", "replace"))
+    return code
