@@ -137,13 +137,6 @@ def interpose(name: str, function: Callable[..., int | bytes]) -> None:
     setattr(_LIB, name, function)
 
 
-def restore_all() -> None:
-    """Give every interposed function back (a forked child, which has no owner thread)."""
-    for name, function in _real.items():
-        if name != "MXGetLastError":
-            setattr(_LIB, name, function)
-
-
 interpose("MXGetLastError", _last_error)
 
 
@@ -202,7 +195,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_wake": (None, ()),
     "pb_process_time": (ctypes.c_double, ()),
     "pb_shutdown": (None, ()),
-    "pb_forked": (_I, ()),
+    "pb_orphaned": (_I, ()),
     "pb_dead_values": (_L, ()),
     "pb_pinned_bytes": (_L, ()),
     "pb_copied_bytes": (_L, ()),

@@ -156,6 +156,7 @@ static pthread_t owner;
 static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
 static int woken, closing, forked;
+static atomic_int orphaned; /* in a forked child: a callback came, and there is no Julia for it */
 static double timeout_seconds = 60;
 static const double GRACE_SECONDS = 1; /* an owner that is about to attend is waited for */
 static int (*serve_inline)(int64_t *);
@@ -590,9 +591,9 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
         for (int i = n_ograds; i < n; i++) fill_failed(block + HEADER + i * WORDS);
     for (int i = 0; i < n; i++) mx.free(handles[i]);
     free(block);
-    /* Success in any case: libmxnet's error slot for custom operators is global, another could take the blame.
-     * In a forked child nobody is there to raise the error, so there it is libmxnet's to report. */
-    return !forked;
+    /* Success in any case: libmxnet's error slot for custom operators is global, another could take the blame. */
+    if (forked) atomic_store(&orphaned, 1);
+    return 1;
 }
 
 static int on_delete(void *state) {
@@ -602,8 +603,8 @@ static int on_delete(void *state) {
     if (nd->holding) {
         nd->dead = 1;
         nd = NULL;
-    } else if (!forked) {
-        push(&dead_nodes, nd->id);
+    } else {
+        if (!forked) push(&dead_nodes, nd->id);
         atomic_fetch_sub(&live_nodes, 1);
         if (nd->served_in == backward_number) served_nodes--;
         wake = settling;
@@ -956,12 +957,12 @@ static void after_fork_in_child(void) {
     idle_helpers = 0;
     dead_nodes.count = dead_roots.count = 0;
     dead_value_count = 0;
-    atomic_store(&live_nodes, 0);
     atomic_store(&attending, 0);
     forked = have_owner;
 }
 
-EXPORT int pb_forked(void) { return forked; }
+/* Has a callback come to a forked child since this was asked last? */
+EXPORT int pb_orphaned(void) { return atomic_exchange(&orphaned, 0); }
 
 /* ---- Julia values that die on other threads --------------------------------------------------------------- */
 

@@ -364,14 +364,14 @@ def grad(
 
     Examples:
         >>> import pybridge as pb, mxnet as mx
-        >>> x = mx.nd.array([2.0])
+        >>> x = mx.nd.array([0.0])
         >>> _ = pb.attach_grad(x)
         >>> with pb.record():
-        ...     y = x**3
+        ...     y = mx.nd.exp(2 * x)
         ...     dx = pb.grad(y, x, create_graph=True)
         >>> pb.backward(dx)
         >>> dx.asscalar(), pb.getgrad(x).asscalar()
-        (12.0, 12.0)
+        (2.0, 4.0)
     """
     outputs, gradients = _heads("grad", heads, head_grads)
     wanted = _list("grad", "variables", variables)

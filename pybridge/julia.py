@@ -37,7 +37,13 @@ SIGNALS_WARNING = (
     f"{HANDLE_SIGNALS} unset (or set it to yes)."
 )
 
+FORKED = (
+    "Julia does not survive os.fork(): this is a child of the process that it runs in. Start the worker with "
+    "multiprocessing's 'spawn' method, or call Julia in the parent only."
+)
+
 _main: Any = None
+_process: int | None = None
 _owner: int | None = None
 _callbacks: list[Callable[[], None]] = []
 _given_state: _places.State | None = None
@@ -61,8 +67,10 @@ def start() -> Any:
         RuntimeError: on another thread than the owner, or when Julia cannot be started.
         pybridge._run.SetupError: nothing is set up and set-up finds no way.
     """
-    global _main, _owner
+    global _main, _owner, _process
     if _main is not None:
+        if os.getpid() != _process:
+            raise RuntimeError(FORKED)
         if threading.get_ident() != _owner:
             raise RuntimeError(
                 f"Julia belongs to the thread that started it, this is {threading.current_thread().name!r}. Call Julia "
@@ -83,7 +91,7 @@ def start() -> Any:
         )
     if earlier is not None and not _julia_error._julia:
         _connect(juliacall, None)
-    _owner = threading.get_ident()
+    _owner, _process = threading.get_ident(), os.getpid()
     _main = juliacall.Main
     while _callbacks:
         _callbacks.pop(0)()

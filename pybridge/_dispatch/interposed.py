@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import waiting
+from .._libmxnet import quick, waiting
 from .others import foreign_backward
 from .owner import owner
 from .pump import run_backward, run_blocking
@@ -36,7 +36,7 @@ _BLOCKING = (
     "MXNetFuncCall",
 )
 
-_live = ctypes.c_long.from_address(_libmxnet.quick.pb_live_nodes_address())
+_live = ctypes.c_long.from_address(quick.pb_live_nodes_address())
 
 
 def _words(arguments: tuple[Any, ...]) -> Any:
@@ -64,8 +64,10 @@ def _backward(name: str) -> None:
     function, start = ctypes.c_void_p(address), waiting.pb_start_backward
 
     def call(*arguments: Any) -> int:
-        if not _live.value or owner.forked:
+        if not _live.value:
             return int(real(*arguments))
+        if owner.forked:
+            return _backward_in_child(real, arguments)
         if threading.get_ident() != owner.ident:
             return foreign_backward(
                 lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
@@ -78,6 +80,14 @@ def _backward(name: str) -> None:
         return run_backward(waiting.pb_start(address, 1, len(words), words), False)
 
     _libmxnet.interpose(name, call)
+
+
+def _backward_in_child(real: Any, arguments: tuple[Any, ...]) -> int:
+    """A backward in a forked child, while nodes of its parent are alive: they have no Julia there."""
+    code = int(real(*arguments)) or int(_libmxnet.real("MXNDArrayWaitAll")())
+    if quick.pb_orphaned():
+        raise RuntimeError(julia.FORKED)
+    return code
 
 
 def _blocking(name: str) -> None:

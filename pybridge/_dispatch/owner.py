@@ -41,10 +41,7 @@ def timeout() -> float:
 def ready() -> Any:
     """Start Julia if need be; returns the Julia module PyBridge. Its functions are the owner's to call."""
     if owner.forked:
-        raise RuntimeError(
-            "pybridge: Julia does not survive os.fork(). Start the worker with multiprocessing's 'spawn' method, "
-            "or call Julia in the parent only."
-        )
+        raise RuntimeError(julia.FORKED)
     if owner.bridge is None:
         julia.start()
         assert owner.bridge is not None

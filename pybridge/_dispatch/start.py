@@ -44,7 +44,6 @@ def _after_fork_in_child() -> None:
     owner.serving = 0
     pumps.clear()
     tickets.clear()
-    _libmxnet.restore_all()
 
 
 def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
