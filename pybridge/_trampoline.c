@@ -90,7 +90,7 @@ EXPORT void pb_count_copy(long bytes) { atomic_fetch_add(&copied_bytes, bytes); 
 /* ---- state -------------------------------------------------------------------------------------------- */
 
 enum { QUEUED, TAKEN, ANSWERED };
-enum { OK = 0, FAILED = 1, UNSERVED = 2, TIMED_OUT = 3 };
+enum { OK, FAILED, UNSERVED, TIMED_OUT, FORKED };
 
 /* A backward of another thread than the owner that is under way. */
 typedef struct call {
@@ -155,7 +155,7 @@ static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
-static int woken, closing, forked;
+static int woken, closing, forking, forked;
 static atomic_int orphaned; /* in a forked child: a callback came, and there is no Julia for it */
 static double timeout_seconds = 60;
 static const double GRACE_SECONDS = 1; /* an owner that is about to attend is waited for */
@@ -526,6 +526,8 @@ static void await_answer(request *r, const node *nd) {
     r->call = call_of(nd);
     if (closing || forked || !have_owner) {
         r->outcome = FAILED;
+    } else if (forking) {
+        note_outcome(r, FORKED);
     } else {
         take_seat(r);
         if (queue_end) queue_end->next = r; else queue = r;
@@ -538,9 +540,9 @@ static void await_answer(request *r, const node *nd) {
             deadline(&t, 100);
             timed_wait(&r->seat->answered, &t);
             double at = now();
-            if (closing && r->state == QUEUED) {
+            if ((closing || forking) && r->state == QUEUED) {
                 unlink_request(r);
-                r->outcome = FAILED;
+                note_outcome(r, forking ? FORKED : FAILED);
                 break;
             }
             int away = r->state == QUEUED && !atomic_load(&attending);
@@ -944,8 +946,20 @@ EXPORT void pb_shutdown(void) {
 
 /* ---- fork ------------------------------------------------------------------------------------------------ */
 
-static void before_fork(void) { pthread_mutex_lock(&mu); }
-static void after_fork_in_parent(void) { pthread_mutex_unlock(&mu); }
+/* libmxnet's own handler joins its threads before a fork, and those need `mu` to end what they do: it is never held
+ * across the handlers, whatever their order. */
+static void before_fork(void) {
+    pthread_mutex_lock(&mu);
+    forking = 1;
+    for (request *r = queue; r; r = r->next) pthread_cond_signal(&r->seat->answered);
+    pthread_mutex_unlock(&mu);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_lock(&mu);
+    forking = 0;
+    pthread_mutex_unlock(&mu);
+}
 
 static void after_fork_in_child(void) {
     pthread_mutex_init(&mu, NULL);
@@ -955,8 +969,11 @@ static void after_fork_in_child(void) {
     calls = NULL;
     jobs = NULL;
     idle_helpers = 0;
-    dead_nodes.count = dead_roots.count = 0;
-    dead_value_count = 0;
+    dead_nodes = dead_roots = (list){0}; /* not freed: the fork may have come in the middle of growing one */
+    dead_values = NULL;
+    dead_value_count = dead_value_room = 0;
+    free_seats = NULL;
+    forking = 0;
     atomic_store(&attending, 0);
     forked = have_owner;
 }

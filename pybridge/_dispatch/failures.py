@@ -8,7 +8,7 @@ import traceback
 from .. import _libmxnet, julia
 from .owner import owner, timeout
 
-OK, FAILED, UNSERVED, TIMED_OUT = range(4)  # outcomes of a request
+OK, FAILED, UNSERVED, TIMED_OUT, FORKED = range(5)  # outcomes of a request
 
 
 def julia_failure() -> BaseException:
@@ -35,6 +35,11 @@ def unattended(function: str, outcome: int, thread: int | str) -> Exception:
         return RuntimeError(
             f"the Julia function {function} runs on the thread that started Julia, and that thread does not attend. "
             "Let it call pb.serve(until=this thread) while other threads use Julia functions."
+        )
+    if outcome == FORKED:
+        return RuntimeError(
+            f"os.fork() came while the backward of the Julia function {function} waited on thread {thread} for the "
+            "owner of Julia. Fork before other threads use Julia functions, or when they have ended."
         )
     return TimeoutError(
         f"the Julia function {function} waited on thread {thread} for more than PYBRIDGE_TIMEOUT={timeout():g} "

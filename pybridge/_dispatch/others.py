@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._libmxnet import quick, waiting
-from .failures import TIMED_OUT, UNSERVED, julia_failure, raise_failure, readable, unattended
+from .failures import FORKED, TIMED_OUT, UNSERVED, julia_failure, raise_failure, readable, unattended
 from .owner import function_names, owner, ready
 from .owner import timeout as _timeout
 from .pump import Pump, foreign_failures, tickets
@@ -27,7 +27,7 @@ def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) 
     finally:
         outcome = quick.pb_end_call(call, ctypes.byref(function), ctypes.byref(thread))
         failure = foreign_failures.pop(call, None)
-    if failure is None and outcome in (UNSERVED, TIMED_OUT):
+    if failure is None and outcome in (UNSERVED, TIMED_OUT, FORKED):
         failure = unattended(function_names.get(function.value, "?"), outcome, thread.value)
     if failure is not None:
         raise_failure(failure, code)

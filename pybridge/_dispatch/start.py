@@ -48,10 +48,11 @@ def _after_fork_in_child() -> None:
 
 def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
     def checked() -> int:
-        if owner.serving and threading.get_ident() == owner.ident:
-            # libmxnet's own fork handler waits for the very callback that would fork.
+        if owner.serving or pumps:
+            # libmxnet's own fork handler waits for its threads, and they wait for the owner.
             raise RuntimeError(
-                "os.fork() inside a Julia callback would deadlock; fork outside, or use subprocess"
+                "os.fork() inside a Julia callback, or while a backward runs one, would deadlock; fork outside, or use "
+                "subprocess"
             )
         return fork()
 
