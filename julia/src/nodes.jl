@@ -26,14 +26,19 @@ end
 # Pins that no live node holds are given back when Julia collects the views that hold them. Julia's collector does not
 # see that memory, so it is called here when much of it waits.
 const PATIENCE = 32 * 2^20
-const LIMIT = Ref(PATIENCE)
+const KEPT = Ref(0)             # what the last collection left: held by the user, or old
+const KEPT_BY_FULL = Ref(0)     # what the last full one left: held by the user
 
 function collect_pins()
     waiting() = _pinned() - NODE_BYTES[]
-    waiting() > LIMIT[] || return nothing
+    waiting() > KEPT[] + PATIENCE || return nothing
     GC.gc(false)
-    waiting() > LIMIT[] && GC.gc(true)
-    LIMIT[] = max(PATIENCE, 2 * waiting())   # what is left is held by the user
+    if waiting() > KEPT_BY_FULL[] + max(PATIENCE, KEPT_BY_FULL[] ÷ 2)
+        GC.gc(true)
+        KEPT_BY_FULL[] = waiting()
+    end
+    KEPT[] = waiting()
+    KEPT_BY_FULL[] = min(KEPT_BY_FULL[], KEPT[])
     return nothing
 end
 

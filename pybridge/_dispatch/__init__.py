@@ -19,7 +19,9 @@ from . import interposed as interposed
 from . import start as start
 from .calls import adopt as adopt
 from .calls import call as call
+from .calls import copied_bytes as copied_bytes
 from .calls import forget as forget
+from .calls import live_counts as live_counts
 from .calls import prepare as prepare
 from .calls import view as view
 from .others import serve as serve

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import NDArray, waiting
+from .._libmxnet import NDArray, quick, waiting
 from .block import (
     FLAG_NUMPY,
     H_FLAGS,
@@ -164,6 +164,23 @@ def _checked(function: str, name: str, *arguments: Any) -> Any:
         return result
 
     return on_owner(work, name)
+
+
+def copied_bytes() -> int:
+    """Bytes copied so far where a pointer could not cross: gradients and results that Julia made elsewhere."""
+    return int(quick.pb_copied_bytes())
+
+
+def live_counts() -> dict[str, int]:
+    """Nodes and adopted arrays that the owner's tables hold, and the nodes that libmxnet holds."""
+    ready()
+    _release()
+    bridge = owner.bridge
+    return {
+        "nodes": int(bridge.node_count()),
+        "roots": int(bridge.root_count()),
+        "libmxnet": int(quick.pb_live_nodes()),
+    }
 
 
 # ---- buffers ----
