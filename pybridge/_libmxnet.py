@@ -172,27 +172,22 @@ _P, _I, _L, _Q = ctypes.c_void_p, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_link": (None, (_P, _I)),
     "pb_link_count": (_I, ()),
-    "pb_set_owner": (None, (_P,)),
     "pb_set_timeout": (None, (ctypes.c_double,)),
     "pb_is_owner": (_I, ()),
     "pb_live_nodes": (_L, ()),
     "pb_live_nodes_address": (_P, ()),
     "pb_attending": (_I, ()),
-    "pb_attend": (None, (_I,)),
     "pb_describe": (_I, (_P, _P, _I, _I)),
     "pb_release_block": (None, (_P,)),
     "pb_open_call": (_I, (_P, _P, _I)),
     "pb_close_call": (_I, (_P, _P, _I)),
-    "pb_start": (_P, (_P, _I, _I, _P)),
-    "pb_abandon": (None, (_P,)),
-    "pb_finish": (_I, (_P,)),
     "pb_job_error": (ctypes.c_char_p, ()),
+    "pb_pumping": (_I, ()),
+    "pb_serving": (_P, ()),
+    "pb_inside": (_P, ()),
+    "pb_run_on_owner": (_I, (_Q, _P)),
     "pb_begin_call": (_P, ()),
     "pb_end_call": (_I, (_P, _P, _P)),
-    "pb_next": (_P, (_P, _P, _I, _I, _I)),
-    "pb_settled": (_I, ()),
-    "pb_answer_taken": (None, (_P, _I)),
-    "pb_wake": (None, ()),
     "pb_process_time": (ctypes.c_double, ()),
     "pb_shutdown": (None, ()),
     "pb_orphaned": (_I, ()),
@@ -209,10 +204,20 @@ def _load() -> tuple[Any, Any]:
         for library in (released, held):
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
+    o = ctypes.py_object
+    with_python: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "pb_set_owner": (None, (o,)),
+        "pb_backward": (o, (_P, _P, _I, _P)),
+        "pb_blocking": (o, (_P, o, _P, _I, _P)),
+        "pb_serve": (o, (o, _I)),
+        "pb_drain_values": (None, ()),
+        "pb_wrap_dealloc": (_I, (o, ctypes.c_char_p)),
+    }
+    for name, (result, arguments) in with_python.items():
+        function = getattr(held, name)
+        function.restype, function.argtypes = result, arguments
     # The arguments of MXAutogradBackwardEx come as mxnet passes them: ctypes converts them as for libmxnet itself.
-    released.pb_start_backward.restype = _P
-    held.pb_drain_values.restype, held.pb_drain_values.argtypes = None, ()
-    held.pb_wrap_dealloc.restype, held.pb_wrap_dealloc.argtypes = _I, (ctypes.py_object, ctypes.c_char_p)
+    held.pb_backward_ex.restype = o
     return released, held
 
 
@@ -236,8 +241,9 @@ _PYBRIDGE_CALLS = (
 
 
 def pybridge_addresses() -> tuple[int | None, ...]:
-    """Addresses of the C functions that Julia calls."""
-    return tuple(ctypes.cast(getattr(quick, name), ctypes.c_void_p).value for name in _PYBRIDGE_CALLS)
+    """Addresses of the C functions that Julia calls, and of the word where it says what it runs."""
+    calls = (ctypes.cast(getattr(quick, name), ctypes.c_void_p).value for name in _PYBRIDGE_CALLS)
+    return (*calls, quick.pb_inside())
 
 
 def link() -> None:

@@ -5,8 +5,9 @@
  * owner thread (the one in which Julia was initialised) has served it.  Calls that can bring such callbacks
  * about are made by persistent helper threads, while the owner takes requests out of the queue ("pumps").
  *
- * Nothing in this file takes the GIL, with two exceptions that say so: the module initialisation and the
- * deallocator of Julia values, which Python itself calls with the GIL held.
+ * What libmxnet's threads and the helpers run never takes the GIL. The pump and the deallocator of Julia values run on
+ * threads of Python and say so. The pump is C, because Python runs signal handlers between any two of its own
+ * instructions: a Ctrl-C there would leave requests behind that nobody answers.
  *
  * One mutex, `mu`, guards every list here.  No call into libmxnet, Python or Julia is made while it is held:
  * libmxnet may call back (delete) from inside any of its functions.
@@ -90,7 +91,7 @@ EXPORT void pb_count_copy(long bytes) { atomic_fetch_add(&copied_bytes, bytes); 
 /* ---- state -------------------------------------------------------------------------------------------- */
 
 enum { QUEUED, TAKEN, ANSWERED };
-enum { OK, FAILED, UNSERVED, TIMED_OUT, FORKED };
+enum { OK, FAILED, UNSERVED, TIMED_OUT, FORKED, INTERRUPTED };
 
 /* A backward of another thread than the owner that is under way. */
 typedef struct call {
@@ -155,11 +156,10 @@ static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
-static int woken, closing, forking, forked;
+static int closing, forking, forked;
 static atomic_int orphaned; /* in a forked child: a callback came, and there is no Julia for it */
 static double timeout_seconds = 60;
 static const double GRACE_SECONDS = 1; /* an owner that is about to attend is waited for */
-static int (*serve_inline)(int64_t *);
 
 typedef struct {
     int64_t *items;
@@ -255,11 +255,19 @@ EXPORT int pb_attending(void) { return atomic_load(&attending); }
 
 EXPORT void pb_set_timeout(double seconds) { timeout_seconds = seconds; }
 
-EXPORT void pb_set_owner(int (*inline_server)(int64_t *)) {
+static PyObject *serve; /* Python's part of serving a request: (block, create_graph) -> outcome */
+static int serving;     /* depth of requests being served on the owner */
+static int64_t inside;  /* the function that Julia runs now; written by Julia */
+
+EXPORT void pb_set_owner(PyObject *server) { /* with the GIL held */
+    Py_INCREF(server);
+    serve = server;
     owner = pthread_self();
-    serve_inline = inline_server;
     have_owner = 1;
 }
+
+EXPORT int *pb_serving(void) { return &serving; }
+EXPORT int64_t *pb_inside(void) { return &inside; }
 
 EXPORT int pb_is_owner(void) { return have_owner && pthread_equal(owner, pthread_self()); }
 
@@ -520,10 +528,10 @@ static void note_outcome(request *r, int outcome) { /* with mu held */
     }
 }
 
-static void await_answer(request *r, const node *nd) {
+static void await_answer(request *r) {
     double waited = 0, last = now();
     pthread_mutex_lock(&mu);
-    r->call = call_of(nd);
+    if (r->node) r->call = call_of(r->node);
     if (closing || forked || !have_owner) {
         r->outcome = FAILED;
     } else if (forking) {
@@ -562,6 +570,8 @@ static void await_answer(request *r, const node *nd) {
     pthread_mutex_unlock(&mu);
 }
 
+static int serve_here(int64_t *block);
+
 static int on_backward(int n_ograds, int n_igrads, void **handles, const int *reqs, int is_train, void *state) {
     node *nd = state;
     int n = n_ograds + n_igrads, np = with_np_shape(), bad = 0;
@@ -583,12 +593,10 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
     r.block = block;
     r.node = nd;
     block[H_STATUS] = bad;
-    if (pb_is_owner() && !forked) {
-        r.state = TAKEN;
-        r.outcome = serve_inline(block); /* takes the GIL: this is the owner, not a thread of libmxnet */
-    } else {
-        await_answer(&r, nd);
-    }
+    if (pb_is_owner() && !forked)
+        r.outcome = serve_here(block);
+    else
+        await_answer(&r);
     if (r.outcome)
         for (int i = n_ograds; i < n; i++) fill_failed(block + HEADER + i * WORDS);
     for (int i = 0; i < n; i++) mx.free(handles[i]);
@@ -721,7 +729,7 @@ static void *helper(void *first) {
 }
 
 /* The owner no longer waits for this job. */
-EXPORT void pb_abandon(const job *j) {
+static void abandon(const job *j) {
     (void)j;
     pthread_mutex_lock(&mu);
     owner_jobs--;
@@ -730,7 +738,7 @@ EXPORT void pb_abandon(const job *j) {
 }
 
 /* Have a helper call `fn`; NULL if no thread could be started. */
-EXPORT job *pb_start(void *fn, int backward, int count, const uintptr_t *args) {
+static job *start(void *fn, int backward, int count, const uintptr_t *args) {
     job *j = must(calloc(1, sizeof *j));
     int ignored;
     memcpy(&j->fn, &fn, sizeof fn);
@@ -766,21 +774,12 @@ EXPORT job *pb_start(void *fn, int backward, int count, const uintptr_t *args) {
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&a);
         if (rc) {
-            pb_abandon(j);
+            abandon(j);
             free(j);
             return NULL;
         }
     }
     return j;
-}
-
-/* MXAutogradBackwardEx by a helper: the arguments as its callers pass them. */
-EXPORT job *pb_start_backward(void *fn, uint32_t n, void *heads, void *head_grads, uint32_t n_variables,
-                              void *variables, int retain, int create, int train, void *grads, void *stypes) {
-    const uintptr_t args[10] = {n,           (uintptr_t)heads, (uintptr_t)head_grads, n_variables,
-                                (uintptr_t)variables, (uintptr_t)retain, (uintptr_t)create, (uintptr_t)train,
-                                (uintptr_t)grads, (uintptr_t)stypes};
-    return pb_start(fn, 1, 10, args);
 }
 
 static char *finished_error; /* the text of the job that was finished last, if it failed */
@@ -789,9 +788,9 @@ static char *finished_error; /* the text of the job that was finished last, if i
 EXPORT const char *pb_job_error(void) { return finished_error; }
 
 /* Take leave of a job that is done; returns its code. */
-EXPORT int pb_finish(job *j) {
+static int finish(job *j) {
     int rc = j->rc;
-    pb_abandon(j);
+    abandon(j);
     /* The caller reads the result handles after this returns, as it reads libmxnet's: valid until the next. */
     static handle_t *last_handles;
     static int *last_stypes;
@@ -839,15 +838,9 @@ EXPORT int pb_end_call(call *c, int64_t *function, int64_t *tid) {
     return outcome;
 }
 
-EXPORT void pb_attend(int on) {
-    pthread_mutex_lock(&mu);
-    atomic_fetch_add(&attending, on ? 1 : -1);
-    pthread_mutex_unlock(&mu);
-}
-
 /* With mu held; afterwards `r`, which lies on the waiter's stack, may be gone. Returns the seat to be woken. */
 static seat *answer(request *r, int outcome) {
-    if (!r->call && r->node->served_in != backward_number) {
+    if (!r->call && r->node && r->node->served_in != backward_number) {
         r->node->served_in = backward_number;
         served_nodes++;
     }
@@ -857,14 +850,14 @@ static seat *answer(request *r, int outcome) {
     return r->seat;
 }
 
-/* A pump that was interrupted between taking a request and answering it answers it here. */
-EXPORT void pb_answer_taken(void *pump, int outcome) { /* a pump has taken one request at the most */
+static void answer_taken(const void *by, int outcome) { /* a pump has taken one request at the most */
     seat *woken_seat = NULL;
     pthread_mutex_lock(&mu);
     for (request **p = &taken; *p; p = &(*p)->next)
-        if ((*p)->pump == pump) {
+        if ((*p)->pump == by) {
             request *r = *p;
             *p = r->next;
+            if (outcome == INTERRUPTED) note_outcome(r, outcome);
             woken_seat = answer(r, outcome);
             break;
         }
@@ -878,24 +871,19 @@ static int settled(void) { /* with mu held */
     return served_nodes == atomic_load(&live_nodes) && atomic_load(&pinned_bytes) < LARGE_BYTES;
 }
 
-EXPORT int pb_settled(void) {
-    pthread_mutex_lock(&mu);
-    int answer = settled();
-    pthread_mutex_unlock(&mu);
-    return answer;
-}
+enum { TICKED, DONE, QUIET };
 
 /* Answer the request that this pump took last (`outcome` < 0: there is none), then wait for the next one.
- * Returns its block; 1 when `j` is done (and, with `settle`, nothing can come of it any more); 2 when (`settle`) it is
- * done and nothing has come for a while; NULL when woken, or after `ms` milliseconds. */
-EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome, int settle) {
+ * Returns its block; DONE when `j` is done (and, with `settle`, nothing can come of it any more); QUIET when (`settle`)
+ * it is done and nothing has come for a while; TICKED after `ms` milliseconds. Called without the GIL. */
+static int64_t *next_request(void *by, job *j, int ms, int outcome, int settle) {
     struct timespec t;
     double until = now() + ms * 1e-3;
     deadline(&t, ms);
-    if (outcome >= 0) pb_answer_taken(pump, outcome);
+    if (outcome >= 0) answer_taken(by, outcome);
     pthread_mutex_lock(&mu);
     int quiet = 0;
-    while (!queue && !woken) {
+    while (!queue) {
         if (j && atomic_load(&j->done)) {
             if (!settle || settled()) break;
             if (!quiet) {
@@ -912,22 +900,203 @@ EXPORT int64_t *pb_next(void *pump, job *j, int ms, int outcome, int settle) {
         queue = r->next;
         if (!queue) queue_end = NULL;
         r->state = TAKEN;
-        r->pump = pump;
+        r->pump = by;
         r->next = taken;
         taken = r;
         r->block[H_CALL] = (int64_t)(intptr_t)r->call;
     }
-    woken = settling = 0;
-    intptr_t done = !(j && atomic_load(&j->done)) ? 0 : !settle || settled() ? 1 : now() >= until ? 2 : 0;
+    settling = 0;
+    intptr_t done = !(j && atomic_load(&j->done)) ? TICKED : !settle || settled() ? DONE : now() >= until ? QUIET : TICKED;
     pthread_mutex_unlock(&mu);
     return r ? r->block : (int64_t *)done;
 }
 
-EXPORT void pb_wake(void) {
-    pthread_mutex_lock(&mu);
-    woken = 1;
-    pthread_cond_broadcast(&to_owner);
-    pthread_mutex_unlock(&mu);
+/* ---- the pump: called by Python on the owner, with the GIL held -------------------------------------------- */
+
+typedef struct pump {
+    struct pump *outer;
+    PyObject *failure; /* the first; the rest of the call is answered, but not run */
+    int create_graph;
+} pump;
+
+static pump *pumps; /* the owner's stack of them */
+enum { TICK = 50 }; /* milliseconds after which Python may handle signals */
+
+EXPORT int pb_pumping(void) { return pumps != NULL; }
+
+static void keep_failure(pump *p) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    if (p->failure)
+        Py_XDECREF(value);
+    else
+        p->failure = value;
+}
+
+static int serve_one(pump *p, int64_t *block) {
+    if (p->failure && !block[H_CALL]) return FAILED;
+    int recording = 0, training = 0, ignored, outcome = FAILED;
+    int64_t in = inside;
+    /* The flags of the backward that is served, whatever those of the owner are. */
+    mx.set_recording(0, &recording);
+    mx.set_training(block[H_FLAGS] & FLAG_TRAINING ? 1 : 0, &training);
+    serving++;
+    PyObject *result = PyObject_CallFunction(serve, "Li", (long long)(intptr_t)block, p->create_graph);
+    serving--;
+    inside = in;
+    mx.set_recording(recording, &ignored);
+    mx.set_training(training, &ignored);
+    if (result) {
+        outcome = (int)PyLong_AsLong(result);
+        Py_DECREF(result);
+    } else {
+        keep_failure(p);
+        if (block[H_CALL]) outcome = INTERRUPTED; /* the failure is the owner's, not that of the thread that waits */
+    }
+    return outcome;
+}
+
+/* A callback that arrived on the owner itself, in a call that no helper made: it takes the GIL back. */
+static int serve_here(int64_t *block) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    pump own = {0};
+    int outcome = serve_one(pumps ? pumps : &own, block);
+    if (own.failure) { /* there is no call of ours that could raise it */
+        PyErr_SetObject((PyObject *)Py_TYPE(own.failure), own.failure);
+        PyErr_WriteUnraisable(serve);
+        Py_DECREF(own.failure);
+    }
+    PyGILState_Release(gil);
+    return outcome;
+}
+
+static intptr_t run_pump(pump *p, job *j, int settle, PyObject *until, int ms) {
+    int outcome = -1;
+    for (;;) {
+        PyThreadState *state = PyEval_SaveThread();
+        int64_t *came = next_request(p, j, ms, outcome, settle);
+        PyEval_RestoreThread(state);
+        outcome = -1;
+        if (PyErr_CheckSignals()) keep_failure(p);
+        if ((intptr_t)came > QUIET) {
+            outcome = serve_one(p, came);
+            if (j) continue;
+            answer_taken(p, outcome);
+            outcome = -1;
+        } else if (came) {
+            return (intptr_t)came;
+        }
+        if (!j && p->failure) return TICKED;
+        if (!until) continue;
+        PyObject *result = PyObject_CallObject(until, NULL);
+        int over = result ? PyObject_IsTrue(result) : -1;
+        Py_XDECREF(result);
+        if (over < 0) keep_failure(p);
+        if (over > 0) return TICKED;
+    }
+}
+
+static void enter_pump(pump *p) {
+    p->outer = pumps;
+    pumps = p;
+}
+
+static PyObject *leave_pump(pump *p) { /* its failure, or None */
+    pumps = p->outer;
+    if (p->failure) return p->failure;
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+static PyObject *backward(int *code, int create_graph, void *fn, int count, const uintptr_t *args) {
+    pump p = {.create_graph = create_graph};
+    enter_pump(&p);
+    job *j = start(fn, 1, count, args);
+    if (j) {
+        intptr_t state = run_pump(&p, j, serving == 0, NULL, TICK);
+        *code = finish(j);
+        if (state == QUIET && !*code) {
+            /* Other nodes are alive, so none can tell from their number: wait for the whole engine. */
+            void *wait_all;
+            memcpy(&wait_all, &mx.wait_all, sizeof wait_all);
+            j = start(wait_all, 0, 0, NULL);
+            if (j) {
+                run_pump(&p, j, 0, NULL, TICK);
+                *code = finish(j);
+            }
+        }
+    }
+    if (!j && !p.failure) {
+        PyErr_SetString(PyExc_RuntimeError, "pybridge: no thread could be started to make the call");
+        keep_failure(&p);
+    }
+    return leave_pump(&p);
+}
+
+/* A helper makes the call of a backward, the owner serves until none of its callbacks can come any more (inside a
+ * served callback: until everything is scheduled). Returns the first failure, or None; `code` is libmxnet's. */
+EXPORT PyObject *pb_backward(int *code, void *fn, int count, const uintptr_t *args) {
+    return backward(code, 0, fn, count, args);
+}
+
+/* The same for MXAutogradBackwardEx, with the arguments as its callers pass them. */
+EXPORT PyObject *pb_backward_ex(int *code, void *fn, uint32_t n, void *heads, void *head_grads, uint32_t n_variables,
+                                void *variables, int retain, int create, int train, void *grads, void *stypes) {
+    const uintptr_t args[10] = {n,
+                                (uintptr_t)heads,
+                                (uintptr_t)head_grads,
+                                n_variables,
+                                (uintptr_t)variables,
+                                (uintptr_t)retain,
+                                (uintptr_t)create,
+                                (uintptr_t)train,
+                                (uintptr_t)grads,
+                                (uintptr_t)stypes};
+    return backward(code, create, fn, 10, args);
+}
+
+/* A helper makes a call that can block, while the owner pumps on. When `until` returns true first, the helper is left
+ * where it is (`code` becomes -2): what the arguments point into must then live on. */
+EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int count, const uintptr_t *args) {
+    pump p = {0};
+    enter_pump(&p);
+    job *j = start(fn, 0, count, args);
+    if (!j) {
+        PyErr_SetString(PyExc_RuntimeError, "pybridge: no thread could be started to make the call");
+        keep_failure(&p);
+    } else if (run_pump(&p, j, 0, until, TICK) == DONE) {
+        *code = finish(j);
+    } else {
+        *code = -2;
+        abandon(j);
+    }
+    return leave_pump(&p);
+}
+
+/* Serve other threads until `until` returns true, or something fails. */
+EXPORT PyObject *pb_serve(PyObject *until, int ms) {
+    pump p = {0};
+    enter_pump(&p);
+    atomic_fetch_add(&attending, 1);
+    run_pump(&p, NULL, 0, until, ms);
+    atomic_fetch_sub(&attending, 1);
+    return leave_pump(&p);
+}
+
+/* Another thread has work number `number` done on the owner; called without the GIL. Returns the outcome. */
+EXPORT int pb_run_on_owner(int64_t number, int64_t *tid) {
+    int64_t block[HEADER] = {0};
+    call c = {.thread = pthread_self(), .begun_served = atomic_load(&attending) > 0};
+    request r = {.block = block, .call = &c};
+    block[H_NODE] = -number;
+    block[H_FLAGS] = pb_is_training() ? FLAG_TRAINING : 0;
+    await_answer(&r);
+    *tid = thread_number();
+    return r.outcome;
 }
 
 /* Seconds of processor time of the whole process: a wait during which it stands still waits for itself. */

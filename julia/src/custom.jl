@@ -110,16 +110,16 @@ Let `T(x)`, with an MXNet `NDArray` (a Python object) among its arguments, call 
 the graph, from Julia code. Calling it from Python needs no registration.
 """
 macro registerfunc(T)
-    return quote
-        local type = $(esc(T))
-        type isa Type && type <: CustomFunction ||
-            throw(ArgumentError("@registerfunc: $(type) is no subtype of PyBridge.CustomFunction"))
-        function (::Type{type})(x::$(Py), xs...; kw...)
-            return $(_call_registered)(type, x, xs...; kw...)
-        end
-        type
-    end
+    # All of it is the caller's: hygiene would rename the `Type` of the method's own name.
+    return esc(quote
+        $_registrable($T)
+        (::$Type{$T})(x::$Py, xs...; kw...) = $_call_registered($T, x, xs...; kw...)
+        $T
+    end)
 end
+
+_registrable(T) = T isa Type && T <: CustomFunction ||
+    throw(ArgumentError("@registerfunc: $T is no subtype of PyBridge.CustomFunction"))
 
 function _call_registered(type, xs...; kw...)
     f = get!(() -> pyimport("pybridge").function(type), REGISTERED, type)

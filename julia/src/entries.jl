@@ -2,16 +2,17 @@
 
 function run_forward(b::Block)
     _release()
+    staged = b[H_STAGED] == 0 ? nothing : _take_staged()
     p = PREPARED[Int(b[H_FUNCTION])]
     target = resolve(p)
     p.target isa Tuple{Vararg{Symbol}} && target !== p.checked && (_check(p, target); p.checked = target)
     n = Int(b[H_INPUTS])
     xs = _inputs(b, n)
     laid = p.python ? map(_turned, xs) : xs
-    if b[H_STAGED] == 0
+    if staged === nothing
         return _forward(b, p, target, xs, laid, _in_order(n), p.keywords)
     end
-    arguments, given = _take_staged()
+    arguments, given = staged
     slots = findall(a -> a isa Slot, arguments)
     arguments[slots] = collect(Any, laid)
     return _forward(b, p, target, xs, Tuple(arguments), slots, merge(p.keywords, given))
@@ -29,7 +30,7 @@ const IN_ORDER = [collect(1:n) for n in 1:8]
 _in_order(n::Int) = n in 1:8 ? IN_ORDER[n] : collect(1:n)
 
 function _forward(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, slots::Vector{Int}, keywords)
-    before = CHECK[] ? map(hash, xs) : ()
+    before = CHECK[] ? map(copy, xs) : ()
     node = Int(b[H_NODE])
     held = node == 0 ? 0 : sum(map(sizeof, xs))
     if p.pullback
@@ -39,7 +40,7 @@ function _forward(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, sl
         held_by_results = _custom(b, p, saved, xs, arguments)::Int
     end
     for i in eachindex(before)
-        hash(xs[i]) == before[i] || _value_error(
+        _identical(xs[i], before[i]) || _value_error(
             p.name, ": forward wrote to its argument ", slots[i], "; inputs share libmxnet's memory and must not be changed")
     end
     node == 0 || add_node!(node, Node(p, saved, slots, length(arguments), held + held_by_results))
@@ -78,7 +79,8 @@ _adopt_value!(b::Block, p::Prepared, y::Tuple, xs) = (b[H_SEVERAL] = true; adopt
 "Run one entry: the mode of its call is visible in `is_training`, a failure is kept for Python."
 function _enter(run, at::Ptr{Int64})
     b = Block(at)
-    training = TRAINING[]
+    training, inside = TRAINING[], unsafe_load(INSIDE[])
+    unsafe_store!(INSIDE[], b[H_FUNCTION])
     TRAINING[] = b[H_FLAGS] & FLAG_TRAINING
     try
         run(b)
@@ -88,6 +90,7 @@ function _enter(run, at::Ptr{Int64})
         return Cint(1)
     finally
         TRAINING[] = training
+        unsafe_store!(INSIDE[], inside)
     end
 end
 

@@ -11,14 +11,17 @@ const C_LAST_ERROR = Ref{Ptr{Cvoid}}(C_NULL)
 const C_DEAD_NODES = Ref{Ptr{Cvoid}}(C_NULL)
 const C_DEAD_ROOTS = Ref{Ptr{Cvoid}}(C_NULL)
 
+const INSIDE = Ref{Ptr{Int64}}(C_NULL)   # where the number of the function that runs is written
+
 const CHECK = Ref(false)   # PYBRIDGE_CHECK=1: find out functions that write to their inputs
 
 function link!(addresses, check::Bool)
     links = (
-        C_UNPIN, C_CREATE, C_ADOPT, C_FREE, C_COUNT_COPY, C_PINNED, C_IS_TRAINING, C_LAST_ERROR, C_DEAD_NODES, C_DEAD_ROOTS
+        C_UNPIN, C_CREATE, C_ADOPT, C_FREE, C_COUNT_COPY, C_PINNED, C_IS_TRAINING, C_LAST_ERROR, C_DEAD_NODES, C_DEAD_ROOTS, INSIDE
     )
+    length(addresses) == length(links) || error("link!: $(length(addresses)) addresses for $(length(links)) functions")
     for (link, address) in zip(links, addresses)
-        link[] = Ptr{Cvoid}(UInt(address))
+        link[] = convert(eltype(link), Ptr{Cvoid}(UInt(address)))
     end
     CHECK[] = check
     return nothing

@@ -21,7 +21,7 @@ function result(p::Prepared, i::Int, y, inputs)
         _type_error(p.name, ": forward returned a ", typeof(y), " as result ", i, "; expected an array, a number or a tuple of them")
     dtype_of_result(p, i, eltype(y))
     a = dense(y, p.python)
-    if a === nothing || any(x -> _overlap(a, x), inputs)
+    if a === nothing || is_rooted(a) || any(x -> _overlap(a, x), inputs)
         return packed(y, p.python)
     end
     return a
@@ -81,7 +81,10 @@ _specs(spec) = _value_error("outputspec returned ", repr(spec), "; expected (siz
 function create_results!(b::Block, p::Prepared, spec)
     specs = _specs(spec)
     _check_room(b, p, length(specs))
+    isempty(specs) && _value_error(p.name, ": outputspec names no result; expected (size, eltype) or a tuple of such pairs")
     for (i, (size, T)) in enumerate(specs)
+        size isa Tuple{Vararg{Integer}} && all(n -> n >= 0, size) || _value_error(
+            p.name, ": outputspec gives result ", i, " the size ", repr(size), "; expected whole numbers, none of them negative")
         dtype_of_result(p, i, T)
         _check_shape(b, p, i, size)
     end

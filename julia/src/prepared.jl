@@ -20,7 +20,7 @@ Make `target` ready to be called; the number stands for it from then on. A strin
 function prepare(target, name, pullback::Bool, python::Bool, keywords)
     path = target isa AbstractString ? Tuple(map(Symbol, split(target, '.'))) : target
     p = Prepared(path, String(name), pullback, python, _named(keywords), nothing)
-    path isa Tuple || _check(p, target)   # a name may be defined later
+    target isa AbstractString || _check(p, target)   # a name may be defined later
     PREPARED[LAST_PREPARED[] += 1] = p
     return LAST_PREPARED[]
 end

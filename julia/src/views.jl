@@ -59,7 +59,9 @@ function pinned(d::Descriptor)
     p = pin(d)
     if p != C_NULL
         pin!(d, C_NULL)
-        _attach_finalizer(Unpin(p, bytes(d)), a)
+        unpin = Unpin(p, bytes(d))
+        # From 1.11 on all empty arrays share one Memory, which is never collected.
+        isempty(a) ? unpin(a) : _attach_finalizer(unpin, a)
     end
     return a
 end
@@ -84,6 +86,8 @@ Base.@propagate_inbounds Base.getindex(a::ReadOnlyArray{T,N}, i::Vararg{Int,N}) 
 Base.strides(a::ReadOnlyArray) = strides(a.parent)
 Base.elsize(::Type{<:ReadOnlyArray{T,N,A}}) where {T,N,A} = Base.elsize(A)
 Base.unsafe_convert(::Type{Ptr{T}}, a::ReadOnlyArray{T}) where {T} = Base.unsafe_convert(Ptr{T}, a.parent)
+Base.dataids(a::ReadOnlyArray) = Base.dataids(a.parent)   # or `w .= view(a, n:-1:1)` reads what it has just written
+Base.unaliascopy(a::ReadOnlyArray) = ReadOnlyArray(Base.unaliascopy(a.parent))
 function Base.setindex!(::ReadOnlyArray, _, ::Int...)
     throw(ArgumentError("this view of an NDArray is read-only: pb.asjulia(x, writable=True) gives one that can be written"))
 end
@@ -91,17 +95,25 @@ end
 # ---- the reverse: an NDArray over Julia's memory ---------------------------------------------------------------
 
 const ROOTS = Dict{Int,Any}()   # Julia arrays that NDArrays lie over
+const ROOTED = Dict{Ptr{Cvoid},Int}()   # how many of them lie at an address
 const LAST_ROOT = Ref(0)
+
+"Does a live NDArray lie over the memory of `a`?"
+is_rooted(a::Array) = haskey(ROOTED, Ptr{Cvoid}(pointer(a)))
 
 "Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies."
 function adopt!(d::Descriptor, a::Array)
     shape!(d, eltype(a), size(a))
     length(a) == 0 && return create!(d)
     key = LAST_ROOT[] += 1
-    ROOTS[key] = a
+    # Under another shape, so that `a` can be resized without moving or freeing this memory: Julia refuses that to
+    # an array that shares its data (1.11 and later: gives it other memory, and this one stays).
+    ROOTS[key] = ndims(a) == 1 ? reshape(a, :, 1) : vec(a)
+    at = Ptr{Cvoid}(pointer(a))
+    ROOTED[at] = get(ROOTED, at, 0) + 1
     data!(d, pointer(a))
     if ccall(C_ADOPT[], Cint, (Ptr{Int64}, Int64), d.at, key) != 0
-        delete!(ROOTS, key)
+        release_root(key)
         throw(_libmxnet_error())
     end
     return nothing
@@ -113,7 +125,11 @@ function create!(d::Descriptor)
     return nothing
 end
 
-release_root(key::Integer) = (delete!(ROOTS, Int(key)); nothing)
+function release_root(key::Integer)
+    at = Ptr{Cvoid}(pointer(pop!(ROOTS, Int(key))))
+    ROOTED[at] == 1 ? delete!(ROOTED, at) : (ROOTED[at] -= 1)
+    return nothing
+end
 
 """
     dense(a, python) -> Array or nothing

@@ -93,9 +93,9 @@ def call(
         failed = True
         try:
             if threading.get_ident() == owner.ident:
-                _enter(block, name, staged)
+                _enter(block, staged)
             else:
-                on_owner(lambda: _enter(block, name, staged), name)
+                on_owner(lambda: _enter(block, staged), name)
             failed = False
         finally:
             unrecorded = waiting.pb_close_call(block, handles, failed)
@@ -108,7 +108,7 @@ def call(
         _give_back(block)
 
 
-def _enter(block: Any, name: str, staged: tuple[Sequence[Any], dict[str, Any]] | None) -> None:
+def _enter(block: Any, staged: tuple[Sequence[Any], dict[str, Any]] | None) -> None:
     if _dead_functions:
         _forget_dead_functions()
     if staged is not None:
@@ -116,12 +116,7 @@ def _enter(block: Any, name: str, staged: tuple[Sequence[Any], dict[str, Any]] |
         slot = owner.bridge.Slot()
         owner.bridge.stage([slot if a is None else a[0] for a in arguments], keywords)
         block[H_STAGED] = 1
-    inside, owner.inside = owner.inside, name
-    try:
-        status = owner.forward(ctypes.addressof(block))
-    finally:
-        owner.inside = inside
-    if status:
+    if owner.forward(ctypes.addressof(block)):
         raise julia_failure()
 
 

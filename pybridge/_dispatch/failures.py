@@ -8,7 +8,7 @@ import traceback
 from .. import _libmxnet, julia
 from .owner import owner, timeout
 
-OK, FAILED, UNSERVED, TIMED_OUT, FORKED = range(5)  # outcomes of a request
+OK, FAILED, UNSERVED, TIMED_OUT, FORKED, INTERRUPTED = range(6)  # outcomes of a request
 
 
 def julia_failure() -> BaseException:
@@ -36,6 +36,10 @@ def unattended(function: str, outcome: int, thread: int | str) -> Exception:
             f"the Julia function {function} runs on the thread that started Julia, and that thread does not attend. "
             "Let it call pb.serve(until=this thread) while other threads use Julia functions."
         )
+    if outcome == INTERRUPTED:
+        return RuntimeError(f"the owner of Julia was interrupted while it ran the Julia function {function}")
+    if outcome == FAILED:
+        return RuntimeError(f"the Julia function {function} was not run: the process is ending")
     if outcome == FORKED:
         return RuntimeError(
             f"os.fork() came while the backward of the Julia function {function} waited on thread {thread} for the "

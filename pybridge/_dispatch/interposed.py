@@ -11,10 +11,11 @@ import threading
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import quick, waiting
+from .._libmxnet import quick
+from .failures import julia_failure
 from .others import foreign_backward
 from .owner import owner
-from .pump import run_backward, run_blocking
+from .pump import run_blocking, settle
 
 _BACKWARD = ("MXAutogradBackwardEx", "MXAutogradBackward", "MXAutogradComputeGradient")
 
@@ -61,7 +62,7 @@ def _word(argument: Any) -> int:
 def _backward(name: str) -> None:
     real = _libmxnet.real(name)
     address = _libmxnet.address(name)
-    function, start = ctypes.c_void_p(address), waiting.pb_start_backward
+    function, backward_ex = ctypes.c_void_p(address), quick.pb_backward_ex
 
     def call(*arguments: Any) -> int:
         if not _live.value:
@@ -72,12 +73,15 @@ def _backward(name: str) -> None:
             return foreign_backward(
                 lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
             )
+        code = ctypes.c_int()
         if len(arguments) == 10:
-            job = start(function, *arguments)
-            create_graph = arguments[6]
-            return run_backward(job, bool(getattr(create_graph, "value", create_graph)))
-        words = _words(arguments)
-        return run_backward(waiting.pb_start(address, 1, len(words), words), False)
+            failure = backward_ex(ctypes.byref(code), function, *arguments)
+        else:
+            words = _words(arguments)
+            failure = quick.pb_backward(ctypes.addressof(code), address, len(words), words)
+        if owner.release() and failure is None:
+            failure = julia_failure()
+        return settle(failure, code.value)
 
     _libmxnet.interpose(name, call)
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import concurrent.futures
 import ctypes
+import itertools
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from .._libmxnet import quick, waiting
-from .failures import FORKED, TIMED_OUT, UNSERVED, julia_failure, raise_failure, readable, unattended
+from .failures import FAILED, OK, julia_failure, raise_failure, readable, unattended
 from .owner import function_names, owner, ready
-from .owner import timeout as _timeout
-from .pump import Pump, foreign_failures, tickets
-
-GRACE = 1.0  # seconds that an owner which is about to attend is waited for
+from .pump import foreign_failures, works
 
 
 def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
@@ -27,56 +25,49 @@ def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) 
     finally:
         outcome = quick.pb_end_call(call, ctypes.byref(function), ctypes.byref(thread))
         failure = foreign_failures.pop(call, None)
-    if failure is None and outcome in (UNSERVED, TIMED_OUT, FORKED):
+    if failure is None and outcome not in (OK, FAILED):
         failure = unattended(function_names.get(function.value, "?"), outcome, thread.value)
     if failure is not None:
         raise_failure(failure, code)
     return code
 
 
-class Ticket:
-    """Work that another thread wants done on the owner."""
+class Work:
+    """What another thread wants done on the owner."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
         self.result: Any = None
         self.failure: BaseException | None = None
-        self.done = threading.Event()
-        self._taken = threading.Lock()
 
-    def run(self) -> None:
-        if not self._taken.acquire(blocking=False):
-            return
-        owner.serving += 1
+    def run(self) -> int:
         try:
             self.result = self.work()
+        except KeyboardInterrupt:
+            raise  # the owner's
         except BaseException as failure:
             self.failure = readable(failure)
-        finally:
-            owner.serving -= 1
-            self.done.set()
+        return OK
 
-    def cancel(self) -> bool:
-        return self._taken.acquire(blocking=False)
+
+_numbers = itertools.count(1)
 
 
 def on_owner(work: Callable[[], Any], name: str) -> Any:
     """Run `work` on the owner: at once if this is it, else while it attends."""
     if threading.get_ident() == owner.ident:
         return work()
-    ticket, waited, outcome = Ticket(work), 0.0, UNSERVED
-    tickets.append(ticket)
-    waiting.pb_wake()
-    while not ticket.done.wait(0.1):
-        waited += 0.1
-        if quick.pb_attending():
-            waited, outcome = 0.0, TIMED_OUT
-        limit = GRACE if outcome == UNSERVED else _timeout()
-        if 0 < limit < waited and ticket.cancel():
-            raise unattended(name, outcome, threading.current_thread().name)
-    if ticket.failure is not None:
-        raise ticket.failure
-    return ticket.result
+    number, wanted, thread = next(_numbers), Work(work), ctypes.c_int64()
+    works[number] = wanted
+    try:
+        outcome = waiting.pb_run_on_owner(number, ctypes.byref(thread))
+    finally:
+        del works[number]
+    if outcome != OK:
+        raise unattended(name, outcome, thread.value)
+    if wanted.failure is not None:
+        raise wanted.failure
+    return wanted.result
 
 
 def serve(until: Any, timeout: float | None = None) -> None:
@@ -107,16 +98,11 @@ def serve(until: Any, timeout: float | None = None) -> None:
     if threading.get_ident() != owner.ident:
         raise RuntimeError("serve: only the owner, the thread that started Julia, can serve the others")
     limit = None if timeout is None else time.monotonic() + timeout
-    pump = Pump()
-    quick.pb_attend(1)
-    try:
-        pump.run(None, until=lambda: done() or (limit is not None and time.monotonic() > limit), tick=10)
-    finally:
-        quick.pb_attend(0)
+    failure = quick.pb_serve(lambda: done() or (limit is not None and time.monotonic() > limit), 10)
+    if failure is not None:
+        raise failure
     if owner.release():
-        pump.fail(julia_failure())
-    if pump.failure is not None:
-        raise pump.failure
+        raise julia_failure()
     if not done():
         raise TimeoutError(f"serve: {until!r} was not done after {timeout:g} seconds")
 

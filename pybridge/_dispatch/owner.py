@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from typing import Any
 
 from .. import julia
+from .._libmxnet import quick
+from .block import H_FUNCTION
+
+_serving = ctypes.c_int.from_address(quick.pb_serving())
+_inside = ctypes.c_int64.from_address(quick.pb_inside())
 
 
 class _Owner:
@@ -15,9 +21,21 @@ class _Owner:
     forward: Callable[[int], int]
     backward: Callable[[int], int]
     release: Callable[[], int]
-    inside: str | None = None  # the Julia function that runs now
-    serving = 0  # depth of callbacks and foreign calls being served
     forked = False
+
+    @property
+    def serving(self) -> int:
+        """Depth of requests being served: callbacks of libmxnet, and work for other threads."""
+        return _serving.value
+
+    @property
+    def inside(self) -> str | None:
+        """The Julia function that runs now."""
+        return function_names.get(_inside.value)
+
+    def name_of(self, block: int) -> str:
+        """The function that a request is for."""
+        return function_names.get(ctypes.c_int64.from_address(block + 8 * H_FUNCTION).value, "?")
 
 
 owner = _Owner()

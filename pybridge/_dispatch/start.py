@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .. import _libmxnet, julia
 from .._libmxnet import quick, waiting
 from .owner import owner, timeout
-from .pump import pumps, serve_inline, tickets
+from .pump import serve
 
 
 def _install() -> None:
@@ -29,7 +29,7 @@ def _install() -> None:
     owner.ident = threading.get_ident()
     owner.bridge = bridge
     quick.pb_set_timeout(timeout())
-    quick.pb_set_owner(ctypes.cast(serve_inline, ctypes.c_void_p))
+    quick.pb_set_owner(serve)
     if quick.pb_wrap_dealloc(julia.value_base(), b"juliacall.ValueBase"):
         raise RuntimeError("pybridge: juliacall's base type is not what this version of pybridge knows")
     os.register_at_fork(after_in_child=_after_fork_in_child)
@@ -41,14 +41,11 @@ def _install() -> None:
 
 def _after_fork_in_child() -> None:
     owner.forked = True
-    owner.serving = 0
-    pumps.clear()
-    tickets.clear()
 
 
 def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
     def checked() -> int:
-        if owner.serving or pumps:
+        if quick.pb_pumping():
             # libmxnet's own fork handler waits for its threads, and they wait for the owner.
             raise RuntimeError(
                 "os.fork() inside a Julia callback, or while a backward runs one, would deadlock; fork outside, or use "
