@@ -73,9 +73,17 @@ end
 const DTYPES = (Float32, Float64, Float16, UInt8, Int32, Int8, Int64, Bool)
 
 """
-    dtype_code(T)
+    PyBridge.dtype_code(T)
 
-libmxnet's number of the element type `T`; an `ArgumentError` when it has none.
+Returns libmxnet's number of the element type `T`; an `ArgumentError` when it has none.
+
+```jldoctest; setup = :(using PyBridge)
+julia> PyBridge.dtype_code(Float32)
+0
+
+julia> PyBridge.dtype_code(Complex{Float32})
+ERROR: ArgumentError: libmxnet has no element type Complex{Float32}: use one of Float32, Float64, Float16, UInt8, Int32, Int8, Int64, Bool
+```
 """
 function dtype_code(::Type{T}) where {T}
     i = findfirst(isequal(T), DTYPES)

@@ -1,31 +1,38 @@
 """
     CustomFunction
 
-A differentiable function for MXNet's autograd graph. A subtype defines
+A differentiable function for MXNet's autograd graph. A subtype `T` defines
 
-- a constructor without positional arguments (keyword arguments come from `pb.function` and from the call);
-- `PyBridge.forward(f, xs...)`, an array or a tuple of arrays, or `PyBridge.forward!(out, f, xs...)` together with
-  [`PyBridge.outputspec`](@ref);
-- `PyBridge.backward(f, Δs...)`, one gradient per argument of `forward` (`nothing` for zero), or
-  `PyBridge.backward!(grads, f, Δs...)`.
+- a constructor without positional arguments: each call makes a fresh instance `T(; kw...)`, whose keyword arguments
+  are those of `pb.function` and of the call, so values saved for the backward never leak between calls;
+- [`PyBridge.forward`](@ref), or [`PyBridge.forward!`](@ref) together with [`PyBridge.outputspec`](@ref);
+- [`PyBridge.backward`](@ref) or [`PyBridge.backward!`](@ref).
 
-Each call makes a fresh instance, so values saved in it for the backward never leak between calls. An NDArray of shape
-`(a, b, c)` arrives as an `Array` of size `(c, b, a)` over the same memory; writing to it is forbidden.
+An NDArray of shape `(a, b, c)` arrives as an `Array` of size `(c, b, a)` over the same memory, with
+`layout="python"` as a `PermutedDimsArray` of size `(a, b, c)`. It is valid for as long as Julia holds it; writing to it
+is forbidden. Python gets what the methods throw as `pb.JuliaError`, and a `TypeError` or `ValueError` where they do
+not keep to this protocol ([`PyBridge.Misuse`](@ref)).
 
 ```jldoctest; setup = :(using PyBridge)
-julia> mutable struct Square <: CustomFunction
+julia> mutable struct Power <: CustomFunction
+           n
            x
-           Square() = new()
+           Power(; n = 2) = new(n)
        end
 
-julia> PyBridge.forward(f::Square, x) = (f.x = x; x .^ 2);
+julia> PyBridge.forward(f::Power, x) = (f.x = x; x .^ f.n);
 
-julia> PyBridge.backward(f::Square, Δ) = @. 2 * f.x * Δ;
+julia> PyBridge.backward(f::Power, Δ) = f.n .* f.x .^ (f.n - 1) .* Δ;
 
-julia> f = Square(); PyBridge.forward(f, [1.0, 3.0])
+julia> f = Power(n = 3); PyBridge.forward(f, [1.0, 2.0])
 2-element Array{Float64,1}:
  1.0
- 9.0
+ 8.0
+
+julia> PyBridge.backward(f, [1.0, 1.0])
+2-element Array{Float64,1}:
+  3.0
+ 12.0
 ```
 """
 abstract type CustomFunction end
@@ -33,46 +40,118 @@ abstract type CustomFunction end
 """
     PyBridge.forward(f, xs...)
 
-The value of the custom function `f` at `xs`: an array, a number, or a tuple of them. Whatever the backward needs is
-saved in `f`. See [`CustomFunction`](@ref).
+Returns the value of the custom function `f` at `xs`: an array, a number, or a tuple of them. Whatever the backward
+needs is saved in `f`, the arrays `xs` and the result included.
+
+`xs` are the positional arguments of the call: arrays over the NDArrays' memory, not to be written to, and constants as
+they are. An `Array` that is returned becomes an NDArray over the same memory, so do not write to it afterwards; other
+kinds of arrays, and results that share memory with an argument or another result, are copied once. A number becomes
+shape `(1,)`, or `()` among `mx.np` arrays. Element types are those of libmxnet ([`PyBridge.dtype_code`](@ref)).
+
+There is no method by itself: a `MethodError` says that `f` has none for these arguments.
+
+```jldoctest; setup = :(using PyBridge)
+julia> struct MinMax <: CustomFunction end
+
+julia> PyBridge.forward(::MinMax, x) = extrema(x);
+
+julia> PyBridge.forward(MinMax(), [3.0, 1.0, 2.0])
+(1.0, 3.0)
+```
 """
 function forward end
 
 """
     PyBridge.backward(f, Δs...)
 
-The gradients with respect to every argument of `forward`, given the gradients `Δs` with respect to its results.
-The memory of `Δs` is libmxnet's and lasts until the call returns: `copy` what is to be kept.
+Returns the gradients with respect to the positional arguments of `forward`, given the gradients `Δs` with respect to
+its results: a tuple with one entry for each argument, constants included, or the bare entry if there is one argument.
+An entry is an array of the size *and element type* of the argument (for one element also a number), or `nothing` for
+zero.
+
+`Δs` are libmxnet's memory and last until the call returns: `copy` what is to be kept. They may be returned. A gradient
+that does not fit is an error which names the argument, and then none is written. Mind literals: `2.0 .* Δ` is `Float64`
+for a `Float32` Δ; `2 .* Δ` and `eltype(Δ)(0.1) .* Δ` are not.
+
+```jldoctest; setup = :(using PyBridge)
+julia> mutable struct Scale <: CustomFunction
+           by
+           Scale() = new()
+       end
+
+julia> PyBridge.forward(f::Scale, x, by) = (f.by = eltype(x)(by); f.by .* x);
+
+julia> PyBridge.backward(f::Scale, Δ) = (f.by .* Δ, nothing);
+
+julia> f = Scale(); PyBridge.forward(f, Float32[1, 2], 0.5);
+
+julia> PyBridge.backward(f, Float32[10, 10])
+(Float32[5.0, 5.0], nothing)
+```
 """
 function backward end
 
 """
     PyBridge.forward!(out, f, xs...)
 
-In-place form of [`PyBridge.forward`](@ref): writes into `out` (a tuple of arrays when `outputspec` names several),
-which is libmxnet's own memory.
+In-place form of [`PyBridge.forward`](@ref), taken instead of it where a method is defined for `f` and arguments of
+these types: writes *every* element of `out`, which is libmxnet's memory and not initialised. The value returned does not
+matter. `out` is an array of the size and element type that [`PyBridge.outputspec`](@ref) says, a tuple of arrays when
+that says several. It may be saved in `f`.
+
+```jldoctest; setup = :(using PyBridge)
+julia> struct Twice <: CustomFunction end
+
+julia> PyBridge.forward!(out, ::Twice, x) = (out .= 2 .* x);
+
+julia> out = zeros(2); PyBridge.forward!(out, Twice(), [1.0, 2.0]); out
+2-element Array{Float64,1}:
+ 2.0
+ 4.0
+```
 """
 function forward! end
 
 """
     PyBridge.backward!(grads, f, Δs...)
 
-In-place form of [`PyBridge.backward`](@ref): `grads` holds an array to be written, or `nothing` where no gradient is
-wanted, for each argument of `forward`.
+In-place form of [`PyBridge.backward`](@ref), taken instead of it where a method is defined for `f` and gradients of
+these types. `grads` is a tuple with an entry for each positional argument of `forward`: an array of its size, of which
+*every* element is to be written (it is not initialised), or `nothing` for a constant and where no gradient is wanted.
+The value returned does not matter. `grad_req="add"` is seen to by the caller: write, do not add.
+
+```jldoctest; setup = :(using PyBridge)
+julia> struct Negative <: CustomFunction end
+
+julia> PyBridge.backward!(grads, ::Negative, Δ) = grads[1] === nothing || (grads[1] .= .-Δ);
+
+julia> g = zeros(2); PyBridge.backward!((g,), Negative(), [1.0, 2.0]); g
+2-element Array{Float64,1}:
+ -1.0
+ -2.0
+```
 """
 function backward! end
 
 """
     PyBridge.outputspec(f, xs...) -> (size, eltype)
 
-Size and element type of what `forward!` writes; a tuple of such pairs when there are several results. By default
-those of the first array.
+Returns size and element type of what [`PyBridge.forward!`](@ref) writes for `f` at `xs`; a tuple of such pairs when there
+are several results. By default those of the first array among `xs`; an `ArgumentError` if there is none. Sizes are in
+the order in which `f` sees its arguments.
 
 ```jldoctest; setup = :(using PyBridge)
 julia> struct Same <: CustomFunction end
 
 julia> PyBridge.outputspec(Same(), zeros(Float32, 3, 2))
 ((3, 2), Float32)
+
+julia> struct ColumnSums <: CustomFunction end
+
+julia> PyBridge.outputspec(::ColumnSums, x) = ((size(x, 2),), eltype(x));
+
+julia> PyBridge.outputspec(ColumnSums(), zeros(Float32, 3, 2))
+((2,), Float32)
 ```
 """
 function outputspec(f, xs...)
@@ -84,7 +163,13 @@ end
 """
     PyBridge.argkind(T) -> :array or :ndarray
 
-What the custom function `T` wants its arguments as. Only `:array`, the default, is there so far.
+Returns what the custom function type `T` wants its arguments as. Only `:array`, the default, is there so far: a type that
+asks for anything else is refused with a `ValueError` in Python.
+
+```jldoctest; setup = :(using PyBridge)
+julia> PyBridge.argkind(CustomFunction)
+:array
+```
 """
 argkind(::Type) = :array
 
@@ -95,7 +180,29 @@ const TRAINING = Ref(-1)   # of the call being served, -1 outside of one
 """
     is_training()
 
-Whether the call being made is a training one (`pb.record()`, `pb.train_mode()`), for functions such as dropout.
+Returns whether the call being made is a training one (`pb.record()`, `pb.train_mode()`), for functions such as dropout;
+in a backward, the `train_mode` of that backward. Outside of a call, what libmxnet says of the current thread.
+
+```jldoctest; setup = :(using PyBridge)
+julia> is_training()
+false
+```
+
+```julia
+mutable struct Dropout <: CustomFunction
+    rate
+    mask
+    Dropout(; rate = 0.5) = new(rate, nothing)
+end
+
+function PyBridge.forward(f::Dropout, x)
+    is_training() || return x
+    f.mask = eltype(x).(rand(Float64, size(x)) .> f.rate) ./ eltype(x)(1 - f.rate)
+    return x .* f.mask
+end
+
+PyBridge.backward(f::Dropout, Δ) = f.mask === nothing ? Δ : Δ .* f.mask
+```
 """
 is_training() = TRAINING[] >= 0 ? TRAINING[] == 1 : C_IS_TRAINING[] != C_NULL && ccall(C_IS_TRAINING[], Cint, ()) != 0
 
@@ -106,8 +213,33 @@ const REGISTERED = Dict{Any,Any}()   # CustomFunction type => the Python JuliaFu
 """
     @registerfunc T
 
-Let `T(x)`, with an MXNet `NDArray` (a Python object) among its arguments, call the custom function `T` as a node of
-the graph, from Julia code. Calling it from Python needs no registration.
+Let `T(x, more...; kw...)`, with an MXNet `NDArray` (a Python object) as its first argument, call the custom function `T`
+as a node of the graph, from Julia code. Returns `T`; an `ArgumentError` if that is no subtype of
+[`CustomFunction`](@ref). `T(x)` returns a Python `NDArray`, or a tuple of them. Calling `T` from Python needs no
+registration.
+
+```julia
+using PyBridge
+using PyBridge.PythonCall: pyimport, pyconvert
+
+mutable struct Sigmoid <: CustomFunction
+    y
+    Sigmoid() = new()
+end
+
+PyBridge.forward(f::Sigmoid, x) = (f.y = @. 1 / (1 + exp(-x)))
+PyBridge.backward(f::Sigmoid, Δ) = @. Δ * f.y * (1 - f.y)
+@registerfunc Sigmoid
+
+mx, pb = pyimport("mxnet"), pyimport("pybridge")
+x = mx.nd.zeros(3)
+pb.attach_grad(x)
+y = pb.record() do
+    2 * Sigmoid(x)
+end
+y.backward()
+@assert pyconvert(Float64, x.grad.sum().asscalar()) == 1.5
+```
 """
 macro registerfunc(T)
     # All of it is the caller's: hygiene would rename the `Type` of the method's own name.

@@ -12,10 +12,16 @@ function take_failure()
 end
 
 """
-    Misuse(kind, message)
+    PyBridge.Misuse(kind, message)
 
-A function that does not keep to its protocol. Python raises it as a `TypeError` (`:type`: what is no array, no
-function), a `ValueError` (`:value`: names, lengths, shapes, element types) or a `pb.GraphError` (`:graph`).
+Returns the exception for a function that does not keep to its protocol. Python raises it as a `TypeError` (`:type`: what
+is no array, no function), a `ValueError` (`:value`: names, lengths, shapes, element types) or a `pb.GraphError`
+(`:graph`).
+
+```jldoctest; setup = :(using PyBridge)
+julia> throw(PyBridge.Misuse(:value, "Swish: the gradient of argument 1 has size (3,); expected (2,)"))
+ERROR: Swish: the gradient of argument 1 has size (3,); expected (2,)
+```
 """
 struct Misuse <: Exception
     kind::Symbol

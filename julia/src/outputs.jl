@@ -8,9 +8,10 @@ function _overlap(a::Array, b::Array)
 end
 
 """
-    result(p, i, y, python) -> Array
+    result(p, i, y, inputs) -> Array
 
-The array over which result number `i` of a forward becomes an NDArray: `y` itself where its memory will do.
+The array over which result number `i` of a forward becomes an NDArray: `y` itself where its memory will do, and is not
+that of one of the `inputs`. A [`PyBridge.Misuse`](@ref) if `y` is neither an array nor a number.
 """
 function result(p::Prepared, i::Int, y, inputs)
     if y isa Number

@@ -72,9 +72,21 @@ _turned(a::AbstractArray{T,N}) where {T,N} = N < 2 ? a : PermutedDimsArray(a, nt
 _laid_out(a::AbstractArray, python::Bool) = python ? _turned(a) : a
 
 """
-    ReadOnlyArray(parent)
+    PyBridge.ReadOnlyArray(parent)
 
-An array that can be read but refuses `setindex!`, over the memory of `parent`.
+Returns an array over the memory of `parent` that can be read in every way (indexing, broadcasting, linear algebra,
+`pointer` and `strides`) and refuses `setindex!`, and with it `.=`, `fill!` and `copyto!`, with an `ArgumentError`. What
+`pb.asjulia` gives. `similar` and `copy` give a plain `Array`.
+
+```jldoctest; setup = :(using PyBridge)
+julia> a = PyBridge.ReadOnlyArray([1.0, 2.0]); a .+ 1
+2-element Array{Float64,1}:
+ 2.0
+ 3.0
+
+julia> a[1] = 0
+ERROR: ArgumentError: this view of an NDArray is read-only
+```
 """
 struct ReadOnlyArray{T,N,A<:AbstractArray{T,N}} <: AbstractArray{T,N}
     parent::A

@@ -14,7 +14,6 @@ function report(file)
     path, io = mktemp()
     passed = redirected(io) do
         space = Core.eval(Main, Expr(:module, true, gensym(basename(file)), Expr(:block)))
-        Core.eval(space, :(Base.Experimental.@optlevel 0))   # what runs once need not run fast
         Base.include(space, joinpath(@__DIR__, "common.jl"))
         try
             @testset "$(basename(file))" begin

@@ -4,8 +4,8 @@
 orders(n) = n == 0 ? [()] : [(o[1:i-1]..., n, o[i:end]...) for o in orders(n - 1) for i in 1:n]
 
 @testset "an array lies over the memory it is described at" begin
-    @testset "$T, $n dimensions" for T in PB.DTYPES, n in 0:6
-        a = Array{T,n}(undef, ntuple(i -> i, n))
+    @testset "$T, $n dimensions" for (T, n) in [[(T, 2) for T in PB.DTYPES]; [(Float32, n) for n in (0, 1, 3, 4, 5, 6, PB.MAXDIM)]]
+        a = Array{T,n}(undef, ntuple(i -> i > 6 ? 1 : min(i, 3), n))
         copyto!(a, map(i -> T(i % 2), 1:length(a)))
         with_block((a,)) do b
             v = PB.array(PB.descriptor(b, 1))
