@@ -74,7 +74,7 @@ EXPORT int pb_link_count(void) { return (int)(sizeof mx / sizeof(void *)); }
  * A header of HEADER words, then one descriptor of WORDS words per array.  Mirrored in julia/src/block.jl. */
 
 enum { HEADER = 16, WORDS = 24, MAXDIM = 16, MAXRESULTS = 64 };
-enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL };
+enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL, H_DEPTH };
 enum { A_HANDLE, A_DATA, A_DTYPE, A_NDIM, A_REQ, A_PIN, A_BYTES, A_CONTEXT, A_DIMS };
 enum { FLAG_TRAINING = 1, FLAG_RECORDING = 2, FLAG_NUMPY = 4, FLAG_NP_SHAPE = 8 };
 
@@ -123,6 +123,7 @@ typedef struct seat {
 typedef struct node {
     int64_t id, function;
     long served_in; /* the owner's backward that served it last */
+    int depth;      /* how deep in served callbacks it was recorded */
     pthread_t recorder;
     int holding, dead; /* while MXCustomFunctionRecord runs */
     callback_list callbacks; /* libmxnet keeps the address */
@@ -533,7 +534,7 @@ static void await_answer(request *r) {
     pthread_mutex_lock(&mu);
     if (r->node) r->call = call_of(r->node);
     if (closing || forked || !have_owner) {
-        r->outcome = FAILED;
+        note_outcome(r, FAILED);
     } else if (forking) {
         note_outcome(r, FORKED);
     } else {
@@ -577,6 +578,7 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
     int n = n_ograds + n_igrads, np = with_np_shape(), bad = 0;
     int64_t *block = must(calloc(HEADER + (size_t)n * WORDS, sizeof *block));
     block[H_NODE] = nd->id;
+    block[H_DEPTH] = nd->depth;
     block[H_FUNCTION] = nd->function;
     block[H_FLAGS] = is_train ? FLAG_TRAINING : 0;
     block[H_INPUTS] = n_ograds;
@@ -633,6 +635,7 @@ static int record_node(int64_t id, int64_t function, int n_inputs, handle_t *inp
     nd->id = id;
     nd->function = function;
     nd->recorder = pthread_self();
+    nd->depth = pb_is_owner() ? serving : 0;
     nd->holding = 1;
     nd->contexts[0] = nd->contexts[1] = nd;
     nd->callbacks = (callback_list){2, callbacks, nd->contexts};
@@ -917,6 +920,7 @@ typedef struct pump {
     struct pump *outer;
     PyObject *failure; /* the first; the rest of the call is answered, but not run */
     int create_graph;
+    int depth; /* of served callbacks, when it was entered */
 } pump;
 
 static pump *pumps; /* the owner's stack of them */
@@ -937,7 +941,15 @@ static void keep_failure(pump *p) {
         p->failure = value;
 }
 
+/* The pump whose call a request belongs to.  libmxnet runs callbacks of one backward in parallel, so a pump inside a
+ * callback gets requests of the outer backward too; their failures are not its own. */
+static pump *pump_of(pump *p, const int64_t *block) {
+    while (p->outer && p->depth > block[H_DEPTH]) p = p->outer;
+    return p;
+}
+
 static int serve_one(pump *p, int64_t *block) {
+    p = pump_of(p, block);
     if (p->failure && !block[H_CALL]) return FAILED;
     int recording = 0, training = 0, ignored, outcome = FAILED;
     int64_t in = inside;
@@ -1001,6 +1013,7 @@ static intptr_t run_pump(pump *p, job *j, int settle, PyObject *until, int ms) {
 }
 
 static void enter_pump(pump *p) {
+    p->depth = serving;
     p->outer = pumps;
     pumps = p;
 }

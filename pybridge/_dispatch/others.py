@@ -25,7 +25,7 @@ def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) 
     finally:
         outcome = quick.pb_end_call(call, ctypes.byref(function), ctypes.byref(thread))
         failure = foreign_failures.pop(call, None)
-    if failure is None and outcome not in (OK, FAILED):
+    if failure is None and outcome != OK:
         failure = unattended(function_names.get(function.value, "?"), outcome, thread.value)
     if failure is not None:
         raise_failure(failure, code)
