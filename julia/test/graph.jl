@@ -99,6 +99,30 @@ end
     @test values_of(x.grad) ≈ [outer * (1 - outer) * 2 * s * (1 - s)] rtol = 1e-5
 end
 
+# no gradients here: what becomes of results
+call(f, xs...) = pb.function(f, pullback = true)(xs...)
+const BUFFER = [0f0, 0f0]
+
+@testset "an argument that is returned is copied, wherever its memory is" begin
+    x = nd(1.0, 2.0)
+    doubled = call(x -> (2 .* x, identity), x)   # over Julia's memory
+    for y in (call(x -> (x, identity), x), call(x -> (x, identity), doubled), call(x -> (vec(x), identity), doubled))
+        before = values_of(y)
+        y.__imul__(10)
+        @test before in ([1.0, 2.0], [2.0, 4.0]) && values_of(y) == 10 .* before
+    end
+    @test values_of(x) == [1.0, 2.0] && values_of(doubled) == [2.0, 4.0]
+end
+
+@testset "a buffer that an earlier result lies over is refused" begin
+    fill_buffer(x) = (BUFFER .= x; (BUFFER, identity))
+    first_result = call(fill_buffer, nd(1.0, 2.0))
+    e = thrown(() -> call(fill_buffer, nd(3.0, 4.0)))
+    @test e isa PyException && occursin("earlier result", sprint(showerror, e)) && occursin("fresh", sprint(showerror, e))
+    @test values_of(call(x -> (copy(BUFFER), identity), nd(1.0))) == [3.0, 4.0]
+    @test values_of(first_result) == [3.0, 4.0]   # what the refusal is about
+end
+
 @testset "errors come out in Julia" begin
     e = thrown(() -> Layers.Refuses(nd(1.0)))
     @test occursin("not today", sprint(showerror, e))
