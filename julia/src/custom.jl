@@ -44,9 +44,10 @@ Returns the value of the custom function `f` at `xs`: an array, a number, or a t
 needs is saved in `f`, the arrays `xs` and the result included.
 
 `xs` are the positional arguments of the call: arrays over the NDArrays' memory, not to be written to, and constants as
-they are. An `Array` that is returned becomes an NDArray over the same memory, so do not write to it afterwards; other
-kinds of arrays, and results that share memory with an argument or another result, are copied once. A number becomes
-shape `(1,)`, or `()` among `mx.np` arrays. Element types are those of libmxnet ([`PyBridge.dtype_code`](@ref)).
+they are. An `Array` that is returned becomes an NDArray over the same memory: return a fresh one each time, and do not
+write to it afterwards. Other kinds of arrays, and results that share memory with an argument or another result, are
+copied once. A number becomes shape `(1,)`, or `()` among `mx.np` arrays. Element types are those of libmxnet
+([`PyBridge.dtype_code`](@ref)).
 
 There is no method by itself: a `MethodError` says that `f` has none for these arguments.
 

@@ -46,6 +46,7 @@ end
 function squeezed(text)
     text = replace(text, r"\bArray\{(\w+), ?1\}" => s"Vector{\1}")
     text = replace(text, r"\bArray\{(\w+), ?2\}" => s"Matrix{\1}")
+    text = replace(text, "ComplexF32" => "Complex{Float32}")
     text = replace(text, r"\bMain\.[^\s(){},]*?\.(?=[A-Z])" => "")
     return join(split(replace(text, r", ?" => ",")), ' ')
 end
