@@ -72,6 +72,9 @@ class JuliaError(Exception):
         backtrace = self.args[1] if len(self.args) > 1 else None
         return "" if backtrace is None else self._text("stack", backtrace)
 
+    def __repr__(self) -> str:
+        return f"JuliaError({self.message!r})"
+
     def __str__(self) -> str:
         return "\n".join(filter(None, (self.message, self.stack)))
 
@@ -105,7 +108,7 @@ def connect(juliacall: Any) -> None:
     if JuliaError not in theirs.__mro__:
         theirs.__bases__ = (JuliaError,)
         # Ours keep the text, and know which thread may ask for it.
-        for name in ("__str__", "exception"):
+        for name in ("__str__", "__repr__", "exception"):
             if name in vars(theirs):
                 delattr(theirs, name)
 

@@ -533,7 +533,7 @@ static void await_answer(request *r) {
     double waited = 0, last = now();
     pthread_mutex_lock(&mu);
     if (r->node) r->call = call_of(r->node);
-    if (closing || forked || !have_owner) {
+    if ((closing && !atomic_load(&attending)) || forked || !have_owner) {
         note_outcome(r, FAILED);
     } else if (forking) {
         note_outcome(r, FORKED);
@@ -549,7 +549,7 @@ static void await_answer(request *r) {
             deadline(&t, 100);
             timed_wait(&r->seat->answered, &t);
             double at = now();
-            if ((closing || forking) && r->state == QUEUED) {
+            if (r->state == QUEUED && (forking || (closing && !atomic_load(&attending)))) {
                 unlink_request(r);
                 note_outcome(r, forking ? FORKED : FAILED);
                 break;

@@ -26,9 +26,8 @@ class JuliaFunction:
     """
 
     def __init__(self, target: Any, pullback: bool, layout: str, keywords: dict[str, Any]) -> None:
-        self.name = target if isinstance(target, str) else _name_of(target)
         self.layout = layout
-        self._number = _dispatch.prepare(target, self.name, pullback, layout == "python", keywords)
+        self._number, self.name = _dispatch.prepare(target, pullback, layout == "python", keywords)
         weakref.finalize(self, _dispatch.forget, self._number).atexit = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -104,11 +103,6 @@ def function(target: Any, *, pullback: bool = False, layout: str = "julia", **kw
         raise ValueError(f"function: layout is {layout!r}; expected 'julia' or 'python'")
     if not isinstance(pullback, bool):
         raise TypeError(f"function: pullback is a {type(pullback).__name__}; expected a bool")
-    if isinstance(target, str) and not all(part.isidentifier() for part in target.split(".")):
+    if isinstance(target, str) and not all(part.rstrip("!").isidentifier() for part in target.split(".")):
         raise ValueError(f"function: target {target!r} is no dotted Julia name such as 'MyModule.Swish'")
     return JuliaFunction(target, pullback, layout, kw)
-
-
-def _name_of(target: Any) -> str:
-    text = str(target)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -111,6 +111,13 @@ def owner() -> int | None:
     return _owner
 
 
+def forget_in_child() -> None:
+    """In a forked child: juliacall's exit hook would run the parent's Julia there, which aborts."""
+    juliacall = sys.modules.get("juliacall")
+    if juliacall is not None:
+        juliacall.CONFIG["lib"].jl_atexit_hook = lambda status: None
+
+
 def value_base() -> Any:
     """The type at the root of all Julia values in Python; freeing one enters Julia."""
     return sys.modules["juliacall"].ValueBase

@@ -25,6 +25,9 @@ function prepare(target, name, pullback::Bool, python::Bool, keywords)
     return LAST_PREPARED[]
 end
 
+"What messages call a target."
+target_name(target) = first(string(target), 60)
+
 "No call of the prepared function will come any more."
 forget(number::Integer) = (delete!(PREPARED, Int(number)); nothing)
 

@@ -138,6 +138,7 @@ function create!(d::Descriptor)
 end
 
 function release_root(key::Integer)
+    haskey(ROOTS, Int(key)) || return nothing
     at = Ptr{Cvoid}(pointer(pop!(ROOTS, Int(key))))
     ROOTED[at] == 1 ? delete!(ROOTED, at) : (ROOTED[at] -= 1)
     return nothing

@@ -134,12 +134,13 @@ def _forget_dead_functions() -> None:
         owner.bridge.forget(number)
 
 
-def prepare(target: Any, name: str, pullback: bool, python_layout: bool, keywords: dict[str, Any]) -> int:
-    """Make a Julia function ready to be called; returns its number."""
+def prepare(target: Any, pullback: bool, python_layout: bool, keywords: dict[str, Any]) -> tuple[int, str]:
+    """Make a Julia function ready to be called; returns its number and its name."""
     ready()
+    name = target if isinstance(target, str) else str(_checked("target_name", "function", target))
     number = int(_checked("prepare", name, target, name, pullback, python_layout, keywords))
     function_names[number] = name
-    return number
+    return number, name
 
 
 def forget(number: int) -> None:

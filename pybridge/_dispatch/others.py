@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._libmxnet import quick, waiting
-from .failures import FAILED, OK, julia_failure, raise_failure, readable, unattended
+from .failures import OK, julia_failure, raise_failure, readable, unattended
 from .owner import function_names, owner, ready
 from .pump import foreign_failures, works
 

@@ -41,6 +41,7 @@ def _install() -> None:
 
 def _after_fork_in_child() -> None:
     owner.forked = True
+    julia.forget_in_child()
 
 
 def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
