@@ -258,7 +258,8 @@ PyBridge.backward(::Positive, Δ) = nothing
 struct Keeper <: CustomFunction end
 const KEPT = Any[]
 PyBridge.forward(::Keeper, x) = (push!(KEPT, x); x .+ 1)
-PyBridge.backward(::Keeper, Δ) = (push!(KEPT, Δ); copy(Δ))
+# libmxnet hands Δ over without giving up its memory: what is to be kept is copied.
+PyBridge.backward(::Keeper, Δ) = (push!(KEPT, copy(Δ)); copy(Δ))
 kept(i) = floats(KEPT[i])
 forget() = (empty!(KEPT); nothing)
 

@@ -516,7 +516,7 @@ def julia_step(functions: SimpleNamespace, mx: ModuleType, values: np.ndarray = 
         y = functions.Square(functions.Sigmoid(x))
     y.backward()
     s = 1 / (1 + np.exp(-values))
-    np.testing.assert_allclose(x.grad.asnumpy(), 2 * s * s * (1 - s), rtol=1e-5)
+    np.testing.assert_allclose(x.grad.asnumpy(), 2 * s * s * (1 - s), rtol=1e-4)
     return y.asnumpy()
 
 
@@ -550,6 +550,7 @@ def test_making_a_function_or_touching_julia_on_another_thread_is_served_or_refu
     result = run_python(
         script("""
         x, a = mx.nd.array([1.0, 2.0]), pb.jl.ones(3)
+        open("empty.jl", "w").close()
         def attempt(work):
             try:
                 outcome.append(work())
@@ -558,7 +559,7 @@ def test_making_a_function_or_touching_julia_on_another_thread_is_served_or_refu
         works = {
             "function": lambda: pb.function("TestLayers.Square")(x).asnumpy().tolist(),
             "pb.jl": lambda: pb.jl.seval("40 + 2"),
-            "include": lambda: pb.include(os.devnull),
+            "include": lambda: pb.include("empty.jl"),
             "asjulia": lambda: pb.asjulia(x) and None,
             "asndarray": lambda: pb.asndarray(a).asnumpy(),
         }
