@@ -73,7 +73,7 @@ _MEANINGS = (
         "gradients of intermediate results are not available.",
     ),
     (
-        "c_api_function.cc",
+        r"Not reached[\s\S]*c_api_function\.cc",
         "a symbol that holds a Julia function (or an mxnet.autograd.Function) was executed. The recorded history of "
         "an array can be read, but such a node runs only where it was recorded.",
     ),
@@ -90,7 +90,7 @@ _pending_error = threading.local()
 def explain(text: str) -> str:
     """libmxnet's error text, with a clear `GraphError: …` in front where the cause is misuse of the graph."""
     for pattern, meaning in _MEANINGS:
-        if pattern in text:
+        if re.search(pattern, text):
             said = re.sub(r"\s+", " ", text.split("Check failed: ")[-1]).strip()
             return f"GraphError: {meaning} [libmxnet: {said}]"
     return text

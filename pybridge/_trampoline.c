@@ -157,6 +157,7 @@ static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
 static atomic_int attending; /* depth of pumps on the owner's stack */
+static double last_attended; /* when it last did; with mu held */
 static int closing, forking, forked;
 static atomic_int orphaned; /* in a forked child: a callback came, and there is no Julia for it */
 static double timeout_seconds = 60;
@@ -530,7 +531,7 @@ static void note_outcome(request *r, int outcome) { /* with mu held */
 }
 
 static void await_answer(request *r) {
-    double waited = 0, last = now();
+    double queued_at = now();
     pthread_mutex_lock(&mu);
     if (r->node) r->call = call_of(r->node);
     if ((closing && !atomic_load(&attending)) || forked || !have_owner) {
@@ -554,10 +555,9 @@ static void await_answer(request *r) {
                 note_outcome(r, forking ? FORKED : FAILED);
                 break;
             }
-            int away = r->state == QUEUED && !atomic_load(&attending);
-            waited = away ? waited + at - last : 0;
-            last = at;
-            if (!away && r->call) r->call->begun_served = 1;
+            if (r->state != QUEUED || atomic_load(&attending)) last_attended = at;
+            if (last_attended > queued_at && r->call) r->call->begun_served = 1;
+            double waited = at - (last_attended > queued_at ? last_attended : queued_at);
             int unserved = r->call && !r->call->begun_served;
             double limit = unserved ? GRACE_SECONDS : timeout_seconds;
             if (limit > 0 && waited > limit) {
@@ -668,7 +668,17 @@ EXPORT int pb_open_call(int64_t *block, handle_t *handles, int count) {
 EXPORT int pb_close_call(int64_t *block, handle_t *handles, int failed) {
     int ignored;
     if (block[H_FLAGS] & FLAG_RECORDING) mx.set_recording(1, &ignored);
-    if (failed) pb_release_block(block);
+    if (failed) { /* an interrupt can come after Julia has returned: what it made is given up */
+        pb_release_block(block);
+        for (int64_t i = 0; i < block[H_OUTPUTS]; i++)
+            mx.free((handle_t)(intptr_t)block[HEADER + (block[H_INPUTS] + i) * WORDS + A_HANDLE]);
+        block[H_OUTPUTS] = 0;
+        if (block[H_NODE]) {
+            pthread_mutex_lock(&mu);
+            push(&dead_nodes, block[H_NODE]);
+            pthread_mutex_unlock(&mu);
+        }
+    }
     if (failed || !block[H_NODE]) return 0;
     handle_t results[MAXRESULTS];
     for (int64_t i = 0; i < block[H_OUTPUTS]; i++)
@@ -737,6 +747,7 @@ static void abandon(const job *j) {
     pthread_mutex_lock(&mu);
     owner_jobs--;
     atomic_fetch_sub(&attending, 1);
+    last_attended = now();
     pthread_mutex_unlock(&mu);
 }
 
@@ -899,6 +910,7 @@ static int64_t *next_request(void *by, job *j, int ms, int outcome, int settle) 
         timed_wait(&to_owner, &t);
     }
     request *r = queue;
+    last_attended = now();
     if (r) {
         queue = r->next;
         if (!queue) queue_end = NULL;
@@ -1031,8 +1043,13 @@ static PyObject *backward(int *code, int create_graph, void *fn, int count, cons
     job *j = start(fn, 1, count, args);
     if (j) {
         intptr_t state = run_pump(&p, j, serving == 0, NULL, TICK);
+        if (p.failure && j->handles) /* nobody will take the results */
+            for (uint32_t i = 0; i < (uint32_t)args[3]; i++) mx.free(j->handles[i]);
         *code = finish(j);
-        if (state == QUIET && !*code) {
+        if (state == QUIET) {
+            int first = *code;
+            char *text = finished_error;
+            finished_error = NULL;
             /* Other nodes are alive, so none can tell from their number: wait for the whole engine. */
             void *wait_all;
             memcpy(&wait_all, &mx.wait_all, sizeof wait_all);
@@ -1040,6 +1057,13 @@ static PyObject *backward(int *code, int create_graph, void *fn, int count, cons
             if (j) {
                 run_pump(&p, j, 0, NULL, TICK);
                 *code = finish(j);
+            }
+            if (first) {
+                free(finished_error);
+                finished_error = text;
+                *code = first;
+            } else {
+                free(text);
             }
         }
     }

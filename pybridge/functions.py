@@ -27,6 +27,7 @@ class JuliaFunction:
 
     def __init__(self, target: Any, pullback: bool, layout: str, keywords: dict[str, Any]) -> None:
         self.layout = layout
+        self._made_from = (target, pullback, layout, keywords)
         self._number, self.name = _dispatch.prepare(target, pullback, layout == "python", keywords)
         weakref.finalize(self, _dispatch.forget, self._number).atexit = False
 
@@ -65,6 +66,19 @@ class JuliaFunction:
 
     def __repr__(self) -> str:
         return f"JuliaFunction({self.name})"
+
+    def __copy__(self) -> JuliaFunction:
+        return self  # it holds nothing that changes
+
+    def __deepcopy__(self, memo: Any) -> JuliaFunction:
+        return self
+
+    def __reduce__(self) -> Any:
+        if not isinstance(self._made_from[0], str):
+            raise TypeError(
+                f"{self!r} holds a Julia value, which stays in its process; make it by name to pickle it"
+            )
+        return JuliaFunction, self._made_from
 
 
 def function(target: Any, *, pullback: bool = False, layout: str = "julia", **kw: Any) -> JuliaFunction:

@@ -17,7 +17,7 @@ from .owner import owner, timeout
 if TYPE_CHECKING:
     from .others import Work
 
-STALL = 5.0  # seconds without any thread at work, after which a wait inside a callback waits for itself
+STALL = 15.0  # seconds without any thread of libmxnet at work, after which a wait inside a callback waits for itself
 
 works: dict[int, Work] = {}  # what other threads want done on the owner
 foreign_failures: dict[int, BaseException] = {}  # of other threads' backwards, by call
@@ -77,29 +77,37 @@ _abandoned: list[tuple[Any, Any]] = []
 
 
 class _Stall:
-    """True once no other thread of the process has been at work for some seconds."""
+    """True once no thread of libmxnet has been at work for some seconds."""
 
     def __init__(self) -> None:
         limit = timeout()
         self.limit = min(STALL, limit) if limit else STALL
         self.since = time.monotonic()
-        self.used = quick.pb_process_time()
+        self.used: float = -1
 
     def now(self) -> bool:
-        at, used = time.monotonic(), quick.pb_process_time()
-        if used - self.used > 0.2 * (at - self.since) or _another_thread_is_at_work():
+        at = time.monotonic()
+        used, busy = _work_of_others()
+        if busy or used != self.used:
             self.since, self.used = at, used
         return at - self.since > self.limit
 
 
-def _another_thread_is_at_work() -> bool:
-    """Is one running or waiting for a processor, or for a disk?  (Linux; elsewhere processor time has to do.)"""
-    me = str(threading.get_native_id())
-    for thread in Path("/proc/self/task").glob("*"):
+def _work_of_others() -> tuple[float, bool]:
+    """Processor time of the threads that are not Python's, and whether one runs or waits for a processor or disk.
+
+    Where the system has no /proc, the processor time of the whole process has to do.
+    """
+    python = {str(thread.native_id) for thread in threading.enumerate()}
+    used, busy, seen = 0, False, False
+    for task in Path("/proc/self/task").glob("*"):
+        if task.name in python:
+            seen = True
+            continue
         try:
-            state = (thread / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+            fields = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
-        if thread.name != me and state in "RD":
-            return True
-    return False
+        used += int(fields[11]) + int(fields[12])
+        busy = busy or fields[0] in "RD"
+    return (used, busy) if seen else (round(quick.pb_process_time(), 1), False)
