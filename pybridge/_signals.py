@@ -34,8 +34,7 @@ def hold() -> Held:
 def give_back(before: Held | None) -> None:
     """Unblock what Julia has blocked since ``before``, and let Python's handlers, the user's own, stand.
 
-    All but SIGUSR1 (unless the user handles it): what stays blocked is blocked in every process that this one
-    starts, too.
+    All of it: what stays blocked here is blocked in every process that this one starts, too.
 
     Arguments:
         before: what was blocked before Julia started; None if Julia was started by others.
@@ -47,8 +46,6 @@ def give_back(before: Held | None) -> None:
         if number not in blocked or (before is not None and number in before.blocked):
             continue
         handler = signal.getsignal(number)
-        if number == signal.SIGUSR1 and handler == signal.SIG_DFL:
-            continue  # Julia's profiler sends it to the process; by default it would end it
         if handler is not None:  # None: set by C code, which Python cannot set again
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
