@@ -208,7 +208,7 @@ def _load() -> tuple[Any, Any]:
     with_python: dict[str, tuple[Any, tuple[Any, ...]]] = {
         "pb_set_owner": (None, (o,)),
         "pb_backward": (o, (_P, _P, _I, _P)),
-        "pb_blocking": (o, (_P, o, _P, _I, _P)),
+        "pb_blocking": (o, (_P, o, _P, _I, _I, _P)),
         "pb_serve": (o, (o, _I)),
         "pb_drain_values": (None, ()),
         "pb_wrap_dealloc": (_I, (o, ctypes.c_char_p)),

@@ -135,7 +135,10 @@ typedef struct job {
     uintptr_t (*fn)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
                     uintptr_t, uintptr_t, uintptr_t, uintptr_t);
     uintptr_t args[12];
-    int results; /* it is MXAutogradBackwardEx: arguments 8 and 9 get pointers to a thread's own storage */
+    /* Which arguments get pointers to a thread's own storage. 1: 8 and 9 (MXAutogradBackwardEx); above: 4, and this one
+     * (operators); 0: none. */
+    int results;
+    void *given; /* of a call of operators: the outputs that the caller gave, if any */
     bool recording, training;
     int np_shape, bulk;
     atomic_int done;
@@ -702,13 +705,29 @@ static void adopt_state(const job *j) {
     mx.set_bulk(j->bulk, &ignored);
 }
 
+/* The results of operators lie in this thread's own storage, which its next call overwrites: that can come before the
+ * caller looks at them, when its pump serves another callback meanwhile. */
+static void copy_results(job *j, size_t n, int handles_at, int stypes_at) {
+    handle_t **handles = (handle_t **)j->args[handles_at];
+    int **stypes = (int **)j->args[stypes_at];
+    j->handles = must(malloc((n ? n : 1) * sizeof(handle_t)));
+    memcpy(j->handles, *handles, n * sizeof(handle_t));
+    *handles = j->handles;
+    if (!stypes) return;
+    j->stypes = must(malloc((n ? n : 1) * sizeof(int)));
+    memcpy(j->stypes, *stypes, n * sizeof(int));
+    *stypes = j->stypes;
+}
+
 static void run(job *j) {
     int ignored;
     uintptr_t *a = j->args;
     adopt_state(j);
+    if (j->results > 1) j->given = *(void **)a[4];
     j->rc = (int)j->fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
     if (j->rc) j->error = error_text();
-    if (j->results && !j->rc && a[3] && a[8]) {
+    if (j->results > 1 && !j->rc && !j->given) copy_results(j, (size_t) * (int *)a[3], 4, j->results);
+    if (j->results == 1 && !j->rc && a[3] && a[8]) {
         /* The results lie in this thread's own storage, which its next call overwrites. */
         size_t n = (uint32_t)a[3];
         j->handles = must(malloc(n * sizeof(handle_t)));
@@ -752,12 +771,12 @@ static void abandon(const job *j) {
 }
 
 /* Have a helper call `fn`; NULL if no thread could be started. */
-static job *start(void *fn, int backward, int count, const uintptr_t *args) {
+static job *start(void *fn, int results, int count, const uintptr_t *args) {
     job *j = must(calloc(1, sizeof *j));
     int ignored;
     memcpy(&j->fn, &fn, sizeof fn);
     memcpy(j->args, args, (size_t)count * sizeof *args);
-    j->results = backward && count == 10;
+    j->results = results == 1 && count != 10 ? 0 : results;
     mx.is_recording(&j->recording);
     mx.is_training(&j->training);
     mx.is_np_shape(&j->np_shape);
@@ -766,7 +785,7 @@ static job *start(void *fn, int backward, int count, const uintptr_t *args) {
     pthread_mutex_lock(&mu);
     owner_jobs++;
     atomic_fetch_add(&attending, 1); /* it will pump for this job */
-    if (backward) backward_number++, served_nodes = 0;
+    if (results == 1) backward_number++, served_nodes = 0;
     int idle = idle_helpers > 0;
     if (idle) {
         idle_helpers--;
@@ -1097,11 +1116,11 @@ EXPORT PyObject *pb_backward_ex(int *code, void *fn, uint32_t n, void *heads, vo
 }
 
 /* A helper makes a call that can block, while the owner pumps on. When `until` returns true first, the helper is left
- * where it is (`code` becomes -2): what the arguments point into must then live on. */
-EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int count, const uintptr_t *args) {
+ * where it is (`code` becomes -2): what the arguments point into must then live on. `results`: see job. */
+EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int results, int count, const uintptr_t *args) {
     pump p = {0};
     enter_pump(&p);
-    job *j = start(fn, 0, count, args);
+    job *j = start(fn, results, count, args);
     if (!j) {
         PyErr_SetString(PyExc_RuntimeError, "pybridge: no thread could be started to make the call");
         keep_failure(&p);

@@ -30,12 +30,13 @@ _BLOCKING = (
     "MXNDArraySave",
     "MXNDArrayToDLPack",
     "MXNDArrayGetData",
-    "MXImperativeInvoke",
     "MXImperativeInvokeEx",
-    "MXInvokeCachedOp",
     "MXInvokeCachedOpEx",
     "MXNetFuncCall",
 )
+
+#: Calls whose results lie in the calling thread's own storage, and which argument gets their storage types.
+_STYPES_AT = {"MXImperativeInvokeEx": 8, "MXInvokeCachedOpEx": 5}
 
 _live = ctypes.c_long.from_address(quick.pb_live_nodes_address())
 
@@ -102,7 +103,7 @@ def _blocking(name: str) -> None:
         if not owner.serving or threading.get_ident() != owner.ident:
             return int(real(*arguments))
         words = _words(arguments)
-        return run_blocking(address, words, arguments, name)
+        return run_blocking(address, words, arguments, name, _STYPES_AT.get(name, 0))
 
     _libmxnet.interpose(name, call)
 

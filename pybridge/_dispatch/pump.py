@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from .owner import owner, timeout
 if TYPE_CHECKING:
     from .others import Work
 
-STALL = 15.0  # seconds without any thread of libmxnet at work, after which a wait inside a callback waits for itself
+STALL = 8.0  # seconds without any thread of libmxnet at work, after which a wait inside a callback waits for itself
 
 works: dict[int, Work] = {}  # what other threads want done on the owner
 foreign_failures: dict[int, BaseException] = {}  # of other threads' backwards, by call
@@ -57,13 +58,14 @@ def settle(failure: BaseException | None, code: int) -> int:
     return code
 
 
-def run_blocking(function: int, words: Any, keep: Any, name: str) -> int:
+def run_blocking(function: int, words: Any, keep: Any, name: str, stypes_at: int) -> int:
     """Let a helper make a call that can block inside a served callback, while the owner pumps on.
 
-    `words` is a C array of the arguments, `keep` whatever they point into.
+    `words` is a C array of the arguments, `keep` whatever they point into; `stypes_at` is the argument that gets the
+    storage types of the results (0: the call has no results of its own).
     """
     code = ctypes.c_int()
-    failure = quick.pb_blocking(ctypes.addressof(code), _Stall().now, function, len(words), words)
+    failure = quick.pb_blocking(ctypes.addressof(code), _Stall().now, function, stypes_at, len(words), words)
     if code.value == -2:
         _abandoned.append((words, keep))  # the helper still writes there when its wait ends
         raise _libmxnet.GraphError(
@@ -83,23 +85,25 @@ class _Stall:
         limit = timeout()
         self.limit = min(STALL, limit) if limit else STALL
         self.since = time.monotonic()
-        self.used: float = -1
+        self.used, _ = _work_of_others()
+        self.streak = 0  # of looks that found one running: those that wait wake up now and then, too
 
     def now(self) -> bool:
         at = time.monotonic()
         used, busy = _work_of_others()
-        if busy or used != self.used:
+        self.streak = self.streak + 1 if busy else 0
+        if self.streak >= 5 or used - self.used > 0.1 * (at - self.since):
             self.since, self.used = at, used
         return at - self.since > self.limit
 
 
 def _work_of_others() -> tuple[float, bool]:
-    """Processor time of the threads that are not Python's, and whether one runs or waits for a processor or disk.
+    """Seconds of processor time of the threads that are not Python's, and whether one of them is at work.
 
     Where the system has no /proc, the processor time of the whole process has to do.
     """
     python = {str(thread.native_id) for thread in threading.enumerate()}
-    used, busy, seen = 0, False, False
+    used, busy, seen = 0.0, False, False
     for task in Path("/proc/self/task").glob("*"):
         if task.name in python:
             seen = True
@@ -108,6 +112,6 @@ def _work_of_others() -> tuple[float, bool]:
             fields = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
-        used += int(fields[11]) + int(fields[12])
+        used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         busy = busy or fields[0] in "RD"
-    return (used, busy) if seen else (round(quick.pb_process_time(), 1), False)
+    return (used, busy) if seen else (quick.pb_process_time(), False)
