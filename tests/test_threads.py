@@ -510,7 +510,7 @@ def functions(pb: ModuleType, layers: Any) -> SimpleNamespace:
 
 
 def julia_step(functions: SimpleNamespace, mx: ModuleType, values: np.ndarray = VALUES) -> np.ndarray:
-    x = mx.nd.array(values)
+    x = mx.nd.array(values, dtype="float64")  # 1 - s cancels in float32
     x.attach_grad()
     with mx.autograd.record():
         y = functions.Square(functions.Sigmoid(x))
