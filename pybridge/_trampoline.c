@@ -110,6 +110,7 @@ typedef struct request {
     call *call;
     int64_t *block;
     struct node *node;
+    int64_t bytes; /* of its arrays */
     struct seat *seat;
 } request;
 
@@ -149,13 +150,14 @@ typedef struct job {
 } job;
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t to_owner, to_helper;
+static pthread_cond_t to_owner;
 static request *queue, *queue_end, *taken;
 static seat *free_seats;
 static call *calls;
-static job *jobs;
-static int idle_helpers, owner_jobs, settling;
+static struct helper *idle_helpers;
+static int owner_jobs, settling;
 static long backward_number, served_nodes; /* the owner's last backward, and the live nodes that it has served */
+static int64_t served_bytes;               /* the size of their arrays */
 static atomic_long live_nodes, next_node = 1;
 static pthread_t owner;
 static int have_owner;
@@ -189,7 +191,7 @@ static void deadline(struct timespec *t, int ms) {
 
 /* How long a backward that may be over waits for another callback before it waits for the whole engine. */
 static const double QUIET_SECONDS = 200e-6;
-static const long LARGE_BYTES = 16L << 20;
+static const int64_t LARGE_BYTES = 16L << 20;
 
 static void quiet_deadline(struct timespec *t) {
     deadline(t, 0);
@@ -586,17 +588,16 @@ static int on_backward(int n_ograds, int n_igrads, void **handles, const int *re
     block[H_FLAGS] = is_train ? FLAG_TRAINING : 0;
     block[H_INPUTS] = n_ograds;
     block[H_OUTPUTS] = n_igrads;
+    request r = {.block = block, .node = nd};
     for (int i = 0; i < n; i++) {
         int64_t *a = block + HEADER + i * WORDS;
         int reason = describe(handles[i], a);
         if (i >= n_ograds) a[A_REQ] = reqs[i - n_ograds];
+        r.bytes += a[A_BYTES];
         if (reason && !(i >= n_ograds && a[A_REQ] == 0)) bad = 1;
     }
     restore_np_shape(np);
 
-    request r = {0};
-    r.block = block;
-    r.node = nd;
     block[H_STATUS] = bad;
     if (pb_is_owner() && !forked)
         r.outcome = serve_here(block);
@@ -742,21 +743,40 @@ static void run(job *j) {
     mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
 }
 
-static void *helper(void *first) {
-    job *j = first;
+/* libmxnet's temporary memory belongs to a thread, and operators that wait hold it.  What a served callback does must
+ * never wait for the memory of the backward that waits for the callback: each depth of serving has helpers of its own. */
+typedef struct helper {
+    struct helper *next;
+    int depth;
+    job *job;
+    pthread_cond_t called;
+} helper;
+
+static void *help(void *own) {
+    helper *h = own;
     for (;;) {
-        run(j);
+        run(h->job);
         pthread_mutex_lock(&mu);
-        atomic_store(&j->done, 1);
-        idle_helpers++;
+        atomic_store(&h->job->done, 1);
+        h->job = NULL;
+        h->next = idle_helpers;
+        idle_helpers = h;
         pthread_mutex_unlock(&mu);
         pthread_cond_broadcast(&to_owner);
         pthread_mutex_lock(&mu);
-        while (!jobs) pthread_cond_wait(&to_helper, &mu);
-        j = jobs;
-        jobs = j->next;
+        while (!h->job) pthread_cond_wait(&h->called, &mu);
         pthread_mutex_unlock(&mu);
     }
+    return NULL;
+}
+
+static helper *idle_helper(int depth) { /* with mu held */
+    for (helper **p = &idle_helpers; *p; p = &(*p)->next)
+        if ((*p)->depth == depth) {
+            helper *h = *p;
+            *p = h->next;
+            return h;
+        }
     return NULL;
 }
 
@@ -785,17 +805,17 @@ static job *start(void *fn, int results, int count, const uintptr_t *args) {
     pthread_mutex_lock(&mu);
     owner_jobs++;
     atomic_fetch_add(&attending, 1); /* it will pump for this job */
-    if (results == 1) backward_number++, served_nodes = 0;
-    int idle = idle_helpers > 0;
-    if (idle) {
-        idle_helpers--;
-        j->next = jobs;
-        jobs = j;
-    }
+    if (results == 1) backward_number++, served_nodes = 0, served_bytes = 0;
+    helper *h = idle_helper(serving);
+    if (h) h->job = j;
     pthread_mutex_unlock(&mu);
-    if (idle) {
-        pthread_cond_signal(&to_helper);
+    if (h) {
+        pthread_cond_signal(&h->called);
     } else {
+        h = must(calloc(1, sizeof *h));
+        h->depth = serving;
+        h->job = j;
+        new_cond(&h->called);
         pthread_t t;
         pthread_attr_t a;
         pthread_attr_init(&a);
@@ -803,11 +823,13 @@ static job *start(void *fn, int results, int count, const uintptr_t *args) {
         sigset_t all, before;
         sigfillset(&all); /* signals are the main thread's */
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        int rc = pthread_create(&t, &a, helper, j);
+        int rc = pthread_create(&t, &a, help, h);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_attr_destroy(&a);
         if (rc) {
             abandon(j);
+            pthread_cond_destroy(&h->called);
+            free(h);
             free(j);
             return NULL;
         }
@@ -816,7 +838,6 @@ static job *start(void *fn, int results, int count, const uintptr_t *args) {
 }
 
 static char *finished_error; /* the text of the job that was finished last, if it failed */
-
 
 EXPORT const char *pb_job_error(void) { return finished_error; }
 
@@ -876,6 +897,7 @@ static seat *answer(request *r, int outcome) {
     if (!r->call && r->node && r->node->served_in != backward_number) {
         r->node->served_in = backward_number;
         served_nodes++;
+        served_bytes += r->bytes;
     }
     r->next = NULL;
     r->outcome = outcome;
@@ -901,7 +923,7 @@ static void answer_taken(const void *by, int outcome) { /* a pump has taken one 
 /* Has the owner's backward served every node that is alive?  Then no callback of it can come any more, whatever
  * native work the engine still has.  Large gradients are waited for, so that their memory is free when it returns. */
 static int settled(void) { /* with mu held */
-    return served_nodes == atomic_load(&live_nodes) && atomic_load(&pinned_bytes) < LARGE_BYTES;
+    return served_nodes == atomic_load(&live_nodes) && served_bytes < LARGE_BYTES;
 }
 
 enum { TICKED, DONE, QUIET };
@@ -1189,11 +1211,9 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
     pthread_mutex_init(&mu, NULL);
     new_cond(&to_owner);
-    new_cond(&to_helper);
     queue = queue_end = taken = NULL;
     calls = NULL;
-    jobs = NULL;
-    idle_helpers = 0;
+    idle_helpers = NULL;
     dead_nodes = dead_roots = (list){0}; /* not freed: the fork may have come in the middle of growing one */
     dead_values = NULL;
     dead_value_count = dead_value_room = 0;
@@ -1275,7 +1295,6 @@ PyMODINIT_FUNC PyInit__trampoline(void) {
     if (!once) {
         once = 1;
         new_cond(&to_owner);
-        new_cond(&to_helper);
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     }
     return PyModule_Create(&module);

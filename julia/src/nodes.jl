@@ -31,6 +31,8 @@ const KEPT_BY_FULL = Ref(0)     # what the last full one left: held by the user
 
 function collect_pins()
     waiting() = _pinned() - NODE_BYTES[]
+    KEPT[] = min(KEPT[], waiting())
+    KEPT_BY_FULL[] = min(KEPT_BY_FULL[], KEPT[])
     waiting() > KEPT[] + PATIENCE || return nothing
     GC.gc(false)
     if waiting() > KEPT_BY_FULL[] + max(PATIENCE, KEPT_BY_FULL[] ÷ 2)
