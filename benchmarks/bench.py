@@ -88,7 +88,8 @@ def one_node(size: int, rounds: int, table: Table) -> None:
     }
     runs = {name: timed(step, repeats) for name, step in steps.items()}
     runs["bare"] = lambda: float(bench.bare_seconds(*views, repeats)) / repeats
-    t = medians(runs, rounds if size > 2**10 else 4 * rounds)  # microseconds that threads waking each other take vary
+    # Small ones consist of threads that wake each other, which varies.
+    t = medians(runs, rounds if size > 2**10 else 4 * rounds)
     a, b, c, d = (t[name] for name in ("julia", "python", "native", "bare"))
     table.add_row(
         f"{size:,}",
