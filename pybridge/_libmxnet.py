@@ -164,6 +164,7 @@ TRAMPOLINE_CALLS = (
     "MXSetIsNumpyShape",
     "MXEngineSetBulkSize",
     "MXCustomFunctionRecord",
+    "MXRandomSeed",
     "MXGetLastError",
 )
 
@@ -172,6 +173,7 @@ _P, _I, _L, _Q = ctypes.c_void_p, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_link": (None, (_P, _I)),
     "pb_link_count": (_I, ()),
+    "pb_seed": (None, (_I,)),
     "pb_set_timeout": (None, (ctypes.c_double,)),
     "pb_is_owner": (_I, ()),
     "pb_live_nodes": (_L, ()),

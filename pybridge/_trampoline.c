@@ -61,6 +61,7 @@ static struct {
     int (*set_np_shape)(int, int *);
     int (*set_bulk)(int, int *);
     int (*record)(int, handle_t *, int, handle_t *, callback_list *);
+    int (*seed)(int);
     const char *(*last_error)(void);
 } mx;
 
@@ -106,7 +107,7 @@ typedef struct call {
 typedef struct request {
     struct request *next;
     int state, outcome;
-    void *pump; /* which pump took it */
+    struct pump *pump; /* which one took it */
     call *call;
     int64_t *block;
     struct node *node;
@@ -182,32 +183,22 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void deadline(struct timespec *t, int ms) {
-    clock_gettime(CLOCK_MONOTONIC, t);
-    t->tv_sec += ms / 1000;
-    t->tv_nsec += (long)(ms % 1000) * 1000000L;
-    if (t->tv_nsec >= 1000000000L) t->tv_sec++, t->tv_nsec -= 1000000000L;
-}
-
 /* How long a backward that may be over waits for another callback before it waits for the whole engine. */
 static const double QUIET_SECONDS = 200e-6;
 static const int64_t LARGE_BYTES = 16L << 20;
 
-static void quiet_deadline(struct timespec *t) {
-    deadline(t, 0);
-    t->tv_nsec += (long)(QUIET_SECONDS * 1e9);
-    if (t->tv_nsec >= 1000000000L) t->tv_sec++, t->tv_nsec -= 1000000000L;
-}
-
-static void timed_wait(pthread_cond_t *c, const struct timespec *until) {
-#ifdef __APPLE__
+static void wait_until(pthread_cond_t *c, double at) { /* with mu held; `at` as told by now() */
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    long ns = (until->tv_sec - t.tv_sec) * 1000000000L + until->tv_nsec - t.tv_nsec;
-    t.tv_sec = ns > 0 ? ns / 1000000000L : 0, t.tv_nsec = ns > 0 ? ns % 1000000000L : 0;
+#ifdef __APPLE__
+    double left = at - now();
+    at = left > 0 ? left : 0;
+#endif
+    t.tv_sec = (time_t)at;
+    t.tv_nsec = (long)((at - (double)t.tv_sec) * 1e9);
+#ifdef __APPLE__
     pthread_cond_timedwait_relative_np(c, &mu, &t);
 #else
-    pthread_cond_timedwait(c, &mu, until);
+    pthread_cond_timedwait(c, &mu, &t);
 #endif
 }
 
@@ -551,9 +542,7 @@ static void await_answer(request *r) {
         pthread_cond_broadcast(&to_owner);
         pthread_mutex_lock(&mu);
         while (r->state != ANSWERED) {
-            struct timespec t;
-            deadline(&t, 100);
-            timed_wait(&r->seat->answered, &t);
+            wait_until(&r->seat->answered, now() + 0.1);
             double at = now();
             if (r->state == QUEUED && (forking || (closing && !atomic_load(&attending)))) {
                 unlink_request(r);
@@ -697,6 +686,23 @@ static char *error_text(void) {
     return must(strdup(text ? text : ""));
 }
 
+static atomic_int seed, seeding = 1; /* the seed that the user gave last, and how often one was given */
+
+EXPORT void pb_seed(int given) {
+    atomic_store(&seed, given);
+    atomic_fetch_add(&seeding, 1);
+}
+
+/* Random numbers are a thread's own in libmxnet: what a helper draws follows the user's seed, too, but is never what
+ * another thread draws. */
+static void adopt_seed(int depth) {
+    static _Thread_local int seeded;
+    int current = atomic_load(&seeding);
+    if (seeded == current) return;
+    seeded = current;
+    mx.seed((int)((unsigned)atomic_load(&seed) + 0x9e3779b9u * (unsigned)(depth + 1)));
+}
+
 static void adopt_state(const job *j) {
     int ignored, np = 0;
     mx.set_recording(j->recording, &ignored);
@@ -755,6 +761,7 @@ typedef struct helper {
 static void *help(void *own) {
     helper *h = own;
     for (;;) {
+        adopt_seed(h->depth);
         run(h->job);
         pthread_mutex_lock(&mu);
         atomic_store(&h->job->done, 1);
@@ -892,6 +899,17 @@ EXPORT int pb_end_call(call *c, int64_t *function, int64_t *tid) {
     return outcome;
 }
 
+typedef struct pump {
+    struct pump *outer;
+    PyObject *failure; /* the first; the rest of the call is answered, but not run */
+    int create_graph;
+    int depth;     /* of served callbacks, when it was entered */
+    int serves;    /* other threads, and nothing else */
+    double since;  /* when it was entered, or last served what is not its own */
+} pump;
+
+static pump *pumps; /* the owner's stack of them */
+
 /* With mu held; afterwards `r`, which lies on the waiter's stack, may be gone. Returns the seat to be woken. */
 static seat *answer(request *r, int outcome) {
     if (!r->call && r->node && r->node->served_in != backward_number) {
@@ -905,7 +923,7 @@ static seat *answer(request *r, int outcome) {
     return r->seat;
 }
 
-static void answer_taken(const void *by, int outcome) { /* a pump has taken one request at the most */
+static void answer_taken(const pump *by, int outcome) { /* a pump has taken one request at the most */
     seat *woken_seat = NULL;
     pthread_mutex_lock(&mu);
     for (request **p = &taken; *p; p = &(*p)->next)
@@ -926,41 +944,56 @@ static int settled(void) { /* with mu held */
     return served_nodes == atomic_load(&live_nodes) && served_bytes < LARGE_BYTES;
 }
 
+/* A pump inside a callback serves what its own call brought about.  Requests of the backwards around it are left to
+ * their pumps: served here, each could nest the next, until a stack is full.  Only when nothing of its own came for a
+ * while are they served after all, because the threads that wait for them may be those that its own call needs. */
+static const double PATIENCE_SECONDS = 20e-3;
+
+static int is_own(const pump *p, const request *r) {
+    return !p->depth || p->serves || (!r->call && r->block[H_DEPTH] >= p->depth);
+}
+
+static request *take(pump *p) { /* with mu held */
+    request *before = NULL, *r = queue;
+    while (r && !is_own(p, r)) before = r, r = r->next;
+    if (!r && queue && now() >= p->since + PATIENCE_SECONDS) {
+        before = NULL, r = queue;
+        p->since = now();
+    }
+    if (!r) return NULL;
+    if (before) before->next = r->next; else queue = r->next;
+    if (queue_end == r) queue_end = before;
+    r->state = TAKEN;
+    r->pump = p;
+    r->next = taken;
+    taken = r;
+    r->block[H_CALL] = (int64_t)(intptr_t)r->call;
+    return r;
+}
+
 enum { TICKED, DONE, QUIET };
 
 /* Answer the request that this pump took last (`outcome` < 0: there is none), then wait for the next one.
  * Returns its block; DONE when `j` is done (and, with `settle`, nothing can come of it any more); QUIET when (`settle`)
  * it is done and nothing has come for a while; TICKED after `ms` milliseconds. Called without the GIL. */
-static int64_t *next_request(void *by, job *j, int ms, int outcome, int settle) {
-    struct timespec t;
+static int64_t *next_request(pump *p, job *j, int ms, int outcome, int settle) {
     double until = now() + ms * 1e-3;
-    deadline(&t, ms);
-    if (outcome >= 0) answer_taken(by, outcome);
+    if (outcome >= 0) answer_taken(p, outcome);
     pthread_mutex_lock(&mu);
-    int quiet = 0;
-    while (!queue) {
+    request *r;
+    while (!(r = take(p))) {
         if (j && atomic_load(&j->done)) {
             if (!settle || settled()) break;
-            if (!quiet) {
-                quiet = settling = 1;
+            if (!settling) {
+                settling = 1;
                 until = now() + QUIET_SECONDS;
-                quiet_deadline(&t);
             }
         }
         if (now() >= until) break;
-        timed_wait(&to_owner, &t);
+        double patient_until = p->since + PATIENCE_SECONDS;
+        wait_until(&to_owner, queue && patient_until < until ? patient_until : until);
     }
-    request *r = queue;
     last_attended = now();
-    if (r) {
-        queue = r->next;
-        if (!queue) queue_end = NULL;
-        r->state = TAKEN;
-        r->pump = by;
-        r->next = taken;
-        taken = r;
-        r->block[H_CALL] = (int64_t)(intptr_t)r->call;
-    }
     settling = 0;
     intptr_t done = !(j && atomic_load(&j->done)) ? TICKED : !settle || settled() ? DONE : now() >= until ? QUIET : TICKED;
     pthread_mutex_unlock(&mu);
@@ -969,14 +1002,6 @@ static int64_t *next_request(void *by, job *j, int ms, int outcome, int settle) 
 
 /* ---- the pump: called by Python on the owner, with the GIL held -------------------------------------------- */
 
-typedef struct pump {
-    struct pump *outer;
-    PyObject *failure; /* the first; the rest of the call is answered, but not run */
-    int create_graph;
-    int depth; /* of served callbacks, when it was entered */
-} pump;
-
-static pump *pumps; /* the owner's stack of them */
 enum { TICK = 50 }; /* milliseconds after which Python may handle signals */
 
 EXPORT int pb_pumping(void) { return pumps != NULL; }
@@ -1067,6 +1092,7 @@ static intptr_t run_pump(pump *p, job *j, int settle, PyObject *until, int ms) {
 
 static void enter_pump(pump *p) {
     p->depth = serving;
+    p->since = now();
     p->outer = pumps;
     pumps = p;
 }
@@ -1157,7 +1183,7 @@ EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int results, 
 
 /* Serve other threads until `until` returns true, or something fails. */
 EXPORT PyObject *pb_serve(PyObject *until, int ms) {
-    pump p = {0};
+    pump p = {.serves = 1};
     enter_pump(&p);
     atomic_fetch_add(&attending, 1);
     run_pump(&p, NULL, 0, until, ms);
@@ -1238,11 +1264,13 @@ typedef struct {
 } type_head;
 
 static destructor juliacall_dealloc;
+static int drain_is_due; /* Python has been told; with the GIL held */
 
 /* Freeing a juliacall value enters Julia, so the dead are kept until the owner comes by. */
 static int drain_values(void *unused) { /* Python, on the main thread, with the GIL held */
     (void)unused;
     if (forked || !pb_is_owner()) return 0;
+    drain_is_due = 0;
     for (;;) {
         PyObject *dead = NULL;
         pthread_mutex_lock(&mu);
@@ -1265,9 +1293,8 @@ static void dealloc(PyObject *self) { /* Python, with the GIL held */
         dead_values = must(realloc(dead_values, dead_value_room * sizeof *dead_values));
     }
     dead_values[dead_value_count++] = self;
-    int first = dead_value_count == 1;
     pthread_mutex_unlock(&mu);
-    if (first) Py_AddPendingCall(drain_values, NULL);
+    if (!drain_is_due) drain_is_due = !Py_AddPendingCall(drain_values, NULL); /* fails when its queue is full */
 }
 
 EXPORT long pb_dead_values(void) { return (long)dead_value_count; }

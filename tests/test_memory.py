@@ -157,6 +157,23 @@ leave()
     assert_silent_end(result)
 
 
+def test_views_that_were_held_once_do_not_let_garbage_grow_as_large_later(pb, mx, layers):
+    pinned = pb._dispatch.pinned_bytes
+    f = pb.function("TestLayers.Square")
+    collect(pb, mx)
+    held = [pb.asjulia(mx.nd.ones((2**22,))) for _ in range(16)]  # 16 MB each
+    f(mx.nd.ones((2**21,)))
+    assert pinned() >= 256 * 2**20
+    del held
+    collect(pb, mx)
+    before = pinned()
+    highest = 0
+    for _ in range(40):
+        f(mx.nd.ones((2**21,)))  # 8 MB
+        highest = max(highest, pinned() - before)
+    assert highest < 100 * 2**20
+
+
 @pytest.mark.timeout(300)
 def test_there_is_one_entry_on_the_owner_for_each_live_node_and_none_for_dead_ones(pb, mx, layers):
     collect(pb, mx)

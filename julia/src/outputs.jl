@@ -24,7 +24,7 @@ function result(p::Prepared, i::Int, y, inputs)
     a = dense(y, p.python)
     (a === nothing || any(x -> _overlap(a, x), inputs)) && return packed(y, p.python)
     # A buffer that is used again has overwritten what was returned before: too late for a copy, so it is said.
-    is_rooted(a) && _value_error(
+    is_rooted(a) && !_let_go(a) && _value_error(
         p.name, ": forward returned, as result ", i, ", an array that an earlier result still lies over. What forward ",
         "returns is MXNet's from then on: return a fresh array, or a copy of the buffer")
     return a

@@ -113,6 +113,16 @@ const LAST_ROOT = Ref(0)
 "Does a live NDArray lie over the memory of `a`?"
 is_rooted(a::Array) = haskey(ROOTED, Ptr{Cvoid}(pointer(a)))
 
+"Has the last NDArray over `a` died?  libmxnet lets go of what nobody holds when its work on it is done: a moment is given."
+function _let_go(a::Array)
+    for _ in 1:1000
+        _each_dead(release_root, C_DEAD_ROOTS[])
+        is_rooted(a) || return true
+        Libc.systemsleep(1e-3)
+    end
+    return false
+end
+
 "Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies."
 function adopt!(d::Descriptor, a::Array)
     shape!(d, eltype(a), size(a))

@@ -22,6 +22,7 @@ from .calls import call as call
 from .calls import copied_bytes as copied_bytes
 from .calls import forget as forget
 from .calls import live_counts as live_counts
+from .calls import pinned_bytes as pinned_bytes
 from .calls import prepare as prepare
 from .calls import view as view
 from .others import serve as serve

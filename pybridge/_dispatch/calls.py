@@ -41,7 +41,10 @@ def _take_block(arrays: int) -> Any:
     """A zeroed block with room for `arrays` inputs; blocks are used again (calls can be nested)."""
     room = 1 << max(3, arrays.bit_length())
     free = _blocks.setdefault(room, [])
-    block = free.pop() if free else (ctypes.c_int64 * (HEADER + WORDS * (room + RESULTS)))()
+    try:
+        block = free.pop()
+    except IndexError:
+        block = (ctypes.c_int64 * (HEADER + WORDS * (room + RESULTS)))()
     ctypes.memset(block, 0, 8 * HEADER)
     block[H_ROOM] = RESULTS
     return block
@@ -165,6 +168,11 @@ def _checked(function: str, name: str, *arguments: Any) -> Any:
 def copied_bytes() -> int:
     """Bytes copied so far where a pointer could not cross: gradients and results that Julia made elsewhere."""
     return int(quick.pb_copied_bytes())
+
+
+def pinned_bytes() -> int:
+    """Bytes of NDArrays that Julia's views keep alive now."""
+    return int(quick.pb_pinned_bytes())
 
 
 def live_counts() -> dict[str, int]:

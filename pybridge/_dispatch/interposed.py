@@ -108,6 +108,17 @@ def _blocking(name: str) -> None:
     _libmxnet.interpose(name, call)
 
 
+def _seed(name: str) -> None:
+    """`mx.random.seed` holds for what helpers draw, too."""
+    real = _libmxnet.real(name)
+
+    def call(seed: Any, *context: Any) -> int:
+        quick.pb_seed(seed)
+        return int(real(seed, *context))
+
+    _libmxnet.interpose(name, call)
+
+
 def _wait_for_all(*arguments: Any) -> int:
     if owner.serving and threading.get_ident() == owner.ident:
         raise _libmxnet.GraphError(
@@ -124,5 +135,8 @@ def _install() -> None:
         _blocking(name)
     _libmxnet.interpose("MXNDArrayWaitAll", _wait_for_all)
 
+
+for _name in ("MXRandomSeed", "MXRandomSeedContext"):
+    _seed(_name)  # before Julia starts as well
 
 julia.on_start(_install)  # without Julia every call is libmxnet's own

@@ -83,7 +83,7 @@ def serve(until: Any, timeout: float | None = None) -> None:
 
     Raises:
         TypeError: `until` is none of these.
-        RuntimeError: this thread is not the one that started Julia.
+        RuntimeError: this thread is not the one that started Julia, or it is inside a callback of a backward.
         TimeoutError: `timeout` seconds passed first.
 
     Examples:
@@ -95,6 +95,11 @@ def serve(until: Any, timeout: float | None = None) -> None:
     """
     done = _condition(until)
     ready()
+    if owner.serving:
+        raise RuntimeError(
+            f"serve: called inside the backward of Julia function {owner.inside}. A backward of the thread that is to "
+            "be served would wait for that one, and that one for the thread. Serve outside of callbacks."
+        )
     if threading.get_ident() != owner.ident:
         raise RuntimeError("serve: only the owner, the thread that started Julia, can serve the others")
     limit = None if timeout is None else time.monotonic() + timeout

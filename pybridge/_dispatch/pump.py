@@ -84,15 +84,15 @@ class _Stall:
     def __init__(self) -> None:
         limit = timeout()
         self.limit = min(STALL, limit) if limit else STALL
-        self.since = time.monotonic()
-        self.used, _ = _work_of_others()
+        self.since: float | None = None  # most calls end before anybody looks
+        self.used = 0.0
         self.streak = 0  # of looks that found one running: those that wait wake up now and then, too
 
     def now(self) -> bool:
         at = time.monotonic()
         used, busy = _work_of_others()
         self.streak = self.streak + 1 if busy else 0
-        if self.streak >= 5 or used - self.used > 0.1 * (at - self.since):
+        if self.since is None or self.streak >= 5 or used - self.used > 0.1 * (at - self.since):
             self.since, self.used = at, used
         return at - self.since > self.limit
 
