@@ -78,7 +78,7 @@ $(STAMPS)/packages: $(STAMPS)/venv pyproject.toml setup.py requirements-dev.txt
 	$(PY) -m pip install $$([ -t 1 ] || echo -qq) --disable-pip-version-check -c requirements-dev.txt -e '.[dev]'
 	@touch $@ && touch -c $(EXT)
 
-$(EXT): pybridge/_trampoline.c $(STAMPS)/packages
+$(EXT): $(wildcard pybridge/_trampoline*.[ch]) $(STAMPS)/packages
 	$(PY) setup.py --quiet build_ext --inplace --force
 	@touch $@
 

@@ -94,10 +94,11 @@ setup(
     ext_modules=[
         Extension(
             "pybridge._trampoline",
-            sources=["pybridge/_trampoline.c"],
+            sources=sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("pybridge/_trampoline*.c")),
+            depends=["pybridge/_trampoline.h"],
             define_macros=[("Py_LIMITED_API", "0x03090000")],
             py_limited_api=True,
-            extra_compile_args=["-O2", "-pthread", "-Wall", "-Wextra"],
+            extra_compile_args=["-O2", "-pthread", "-fvisibility=hidden", "-Wall", "-Wextra"],
             extra_link_args=["-pthread"],
         )
     ],

@@ -173,6 +173,7 @@ _P, _I, _L, _Q = ctypes.c_void_p, ctypes.c_int, ctypes.c_long, ctypes.c_int64
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_link": (None, (_P, _I)),
     "pb_link_count": (_I, ()),
+    "pb_set_owner": (None, ()),
     "pb_seed": (None, (_I,)),
     "pb_set_timeout": (None, (ctypes.c_double,)),
     "pb_is_owner": (_I, ()),
@@ -190,7 +191,6 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_run_on_owner": (_I, (_Q, _P)),
     "pb_begin_call": (_P, ()),
     "pb_end_call": (_I, (_P, _P, _P)),
-    "pb_process_time": (ctypes.c_double, ()),
     "pb_shutdown": (None, ()),
     "pb_orphaned": (_I, ()),
     "pb_dead_values": (_L, ()),
@@ -208,7 +208,7 @@ def _load() -> tuple[Any, Any]:
             function.restype, function.argtypes = result, arguments
     o = ctypes.py_object
     with_python: dict[str, tuple[Any, tuple[Any, ...]]] = {
-        "pb_set_owner": (None, (o,)),
+        "pb_serve_with": (None, (o,)),
         "pb_backward": (o, (_P, _P, _I, _P)),
         "pb_blocking": (o, (_P, o, _P, _I, _I, _P)),
         "pb_serve": (o, (o, _I)),

@@ -13,6 +13,10 @@ from typing import Protocol
 
 import pytest
 
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and what they start inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session")
 def pb() -> ModuleType:

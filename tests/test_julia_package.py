@@ -116,7 +116,9 @@ def test_runtests_runs_in_julia_alone_without_a_bridge(pb: ModuleType, tmp_path:
 
 # ---- the block, mirrored in three languages ------------------------------------------------------------------
 
-C = (ROOT / "pybridge" / "_trampoline.c").read_text(encoding="utf-8")
+C = "".join(
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "pybridge").glob("_trampoline*.[ch]"))
+)
 PYTHON = runpy.run_path(str(ROOT / "pybridge" / "_dispatch" / "block.py"))
 
 

@@ -1,5 +1,5 @@
 # The block is a piece of memory that C, Python and Julia all see: a header of `HEADER` words, then one descriptor of
-# `WORDS` words per array. Mirrored in pybridge/_trampoline.c; indices here count from 1.
+# `WORDS` words per array. Mirrored in pybridge/_trampoline.h; indices here count from 1.
 
 const HEADER = 16
 const WORDS = 24

@@ -1,4 +1,4 @@
-"""The block: memory that C, Python and Julia all see. Mirrored in _trampoline.c and julia/src/block.jl."""
+"""The block: memory that C, Python and Julia all see. Mirrored in _trampoline.h and julia/src/block.jl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pump in `_trampoline.c` calls, and what calls it: the owner serves while a helper makes the call."""
+"""What the pump in `_trampoline_pump.c` calls, and what calls it: the owner serves while a helper makes the call."""
 
 from __future__ import annotations
 
@@ -114,4 +114,4 @@ def _work_of_others() -> tuple[float, bool]:
             continue
         used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         busy = busy or fields[0] in "RD"
-    return (used, busy) if seen else (quick.pb_process_time(), False)
+    return (used, busy) if seen else (time.process_time(), False)

@@ -29,7 +29,8 @@ def _install() -> None:
     owner.ident = threading.get_ident()
     owner.bridge = bridge
     quick.pb_set_timeout(timeout())
-    quick.pb_set_owner(serve)
+    quick.pb_serve_with(serve)
+    quick.pb_set_owner()
     if quick.pb_wrap_dealloc(julia.value_base(), b"juliacall.ValueBase"):
         raise RuntimeError("pybridge: juliacall's base type is not what this version of pybridge knows")
     os.register_at_fork(after_in_child=_after_fork_in_child)
