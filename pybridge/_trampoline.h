@@ -1,8 +1,9 @@
 /* What the files of the trampoline share.
  *
- * Five files, one module: `_trampoline.c` is what libmxnet's own threads run, `_trampoline_arrays.c` describes and keeps
- * arrays, `_trampoline_helpers.c` has threads that make calls for the owner, `_trampoline_pump.c` serves on the owner
- * meanwhile, `_trampoline_values.c` frees Julia values where they may be freed.
+ * One module, lowest file first: `_trampoline_state.c` has what there is once, `_trampoline_arrays.c` describes and keeps
+ * arrays, `_trampoline_values.c` frees Julia values where they may be freed, `_trampoline_helpers.c` has threads that
+ * make calls for the owner, `_trampoline_pump.c` serves on the owner meanwhile, `_trampoline.c` is what libmxnet's own
+ * threads run. Each uses only those before it.
  *
  * One mutex, `mu`, guards every list.  No call into libmxnet, Python or Julia is made while it is held: libmxnet may
  * call back (delete) from inside any of its functions.
@@ -114,7 +115,7 @@ typedef struct {
     size_t count, room;
 } list;
 
-/* ---- state -------------------------------------------------------------------------------------------------- */
+/* ---- from _trampoline_state.c ------------------------------------------------------------------------------- */
 
 extern pthread_mutex_t mu;
 extern pthread_cond_t to_owner;
@@ -127,19 +128,17 @@ extern atomic_long live_nodes;
 extern atomic_int attending; /* depth of pumps on the owner's stack */
 extern double last_attended; /* when it last did */
 extern int serving;          /* depth of requests being served on the owner */
-extern int closing, forked;
-extern list dead_roots;
+extern int have_owner, closing, forked;
+extern list dead_nodes, dead_roots;
 
 double now(void);                              /* seconds */
 void wait_until(pthread_cond_t *c, double at); /* with mu held; `at` as told by now() */
 void new_cond(pthread_cond_t *c);
 void *must(void *p);              /* an allocation of a few bytes; ends the process without memory */
 void push(list *l, int64_t item); /* with mu held */
-EXPORT int pb_is_owner(void);
-
-/* ---- from _trampoline.c ------------------------------------------------------------------------------------- */
-
+int64_t thread_number(void);      /* the system's, of this thread */
 void note_outcome(request *r, int outcome); /* with mu held */
+EXPORT int pb_is_owner(void);
 
 /* ---- from _trampoline_arrays.c ------------------------------------------------------------------------------ */
 

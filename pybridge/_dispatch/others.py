@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._libmxnet import quick, waiting
-from .failures import OK, julia_failure, raise_failure, readable, unattended
+from .failures import OK, julia_failure, raise_failure, unattended
 from .owner import function_names, owner, ready
-from .pump import foreign_failures, works
+from .pump import Work, foreign_failures, works
 
 
 def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
@@ -30,24 +30,6 @@ def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) 
     if failure is not None:
         raise_failure(failure, code)
     return code
-
-
-class Work:
-    """What another thread wants done on the owner."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.work = work
-        self.result: Any = None
-        self.failure: BaseException | None = None
-
-    def run(self) -> int:
-        try:
-            self.result = self.work()
-        except KeyboardInterrupt:
-            raise  # the owner's
-        except BaseException as failure:
-            self.failure = readable(failure)
-        return OK
 
 
 _numbers = itertools.count(1)

@@ -6,8 +6,9 @@ import ctypes
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _libmxnet
 from .._libmxnet import quick
@@ -15,10 +16,26 @@ from .block import H_CALL, H_NODE, HEADER
 from .failures import FAILED, OK, julia_failure, raise_failure, readable
 from .owner import owner, timeout
 
-if TYPE_CHECKING:
-    from .others import Work
-
 STALL = 8.0  # seconds without any thread of libmxnet at work, after which a wait inside a callback waits for itself
+
+
+class Work:
+    """What another thread wants done on the owner."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.failure: BaseException | None = None
+
+    def run(self) -> int:
+        try:
+            self.result = self.work()
+        except KeyboardInterrupt:
+            raise  # the owner's
+        except BaseException as failure:
+            self.failure = readable(failure)
+        return OK
+
 
 works: dict[int, Work] = {}  # what other threads want done on the owner
 foreign_failures: dict[int, BaseException] = {}  # of other threads' backwards, by call
