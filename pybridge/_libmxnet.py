@@ -192,6 +192,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_begin_call": (_P, ()),
     "pb_end_call": (_I, (_P, _P, _P)),
     "pb_shutdown": (None, ()),
+    "pb_pass_on_profiling": (None, ()),
     "pb_orphaned": (_I, ()),
     "pb_dead_values": (_L, ()),
     "pb_pinned_bytes": (_L, ()),

@@ -2,7 +2,7 @@
  *
  * One module, lowest file first: `_trampoline_state.c` has what there is once, `_trampoline_arrays.c` describes and keeps
  * arrays, `_trampoline_values.c` frees Julia values where they may be freed, `_trampoline_helpers.c` has threads that
- * make calls for the owner, `_trampoline_pump.c` serves on the owner meanwhile, `_trampoline.c` is what libmxnet's own
+ * make calls for the owner, `_trampoline_signals.c` passes a signal of Julia's on, `_trampoline_pump.c` serves on the owner meanwhile, `_trampoline.c` is what libmxnet's own
  * threads run. Each uses only those before it.
  *
  * One mutex, `mu`, guards every list.  No call into libmxnet, Python or Julia is made while it is held: libmxnet may

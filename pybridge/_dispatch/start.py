@@ -33,6 +33,7 @@ def _install() -> None:
     quick.pb_set_owner()
     if quick.pb_wrap_dealloc(julia.value_base(), b"juliacall.ValueBase"):
         raise RuntimeError("pybridge: juliacall's base type is not what this version of pybridge knows")
+    quick.pb_pass_on_profiling()
     os.register_at_fork(after_in_child=_after_fork_in_child)
     os.fork = _fork_outside_callbacks(os.fork)
     # Before threading joins its threads, where a thread may wait for an owner that will not come back.
