@@ -252,6 +252,30 @@ def test_ctrl_c_sigterm_and_own_handlers_work_after_julias_start(run_python) -> 
     assert ran.returncode == -signal.SIGTERM
 
 
+def test_julias_profiler_samples_a_training_step_and_ends_nothing(run_python) -> None:
+    ran = run_python("""
+        import pybridge as pb, mxnet as mx
+        mx.nd.ones(2).wait_to_read()  # libmxnet has threads that take signals
+        f = pb.function(pb.jl.seval("x -> (y = tanh.(x); (y, d -> d .* (1 .- y .^ 2)))"), pullback=True)
+        x = mx.nd.ones(100_000)
+        pb.attach_grad(x)
+
+        def step():
+            with pb.record():
+                y = f(x)
+            y.backward()
+
+        step()
+        pb.jl.seval("using Profile; Profile.init(delay=1e-3); Profile.clear()")
+        pb.jl.seval("step -> @profile for _ in 1:200; step(); end")(step)
+        pb.jl.seval("text = sprint(io -> Profile.print(io; format=:flat))")
+        pb.jl.seval('println(occursin("forward_entry", text), " ", occursin("backward_entry", text))')
+        print(round(x.grad.asnumpy()[0].item(), 4))
+    """)
+    assert (ran.stdout.split(), ran.returncode) == (["true", "true", "0.42"], 0), ran.stderr
+    assert ran.stderr == ""
+
+
 # ---- import orders ------------------------------------------------------------------------------------------
 
 
