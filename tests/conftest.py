@@ -1,4 +1,4 @@
-"""Fixtures: the package, MXNet, a started Julia, fresh interpreters, a prefix that is set up."""
+"""Fixtures: the package, MXNet, a started Julia and its functions, fresh interpreters, a prefix that is set up."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
-from typing import Protocol
+from types import ModuleType, SimpleNamespace
+from typing import Any, Protocol
 
 import prefixes
 import pytest
+from measures import load_layers
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and what they start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -37,6 +38,39 @@ def mx() -> ModuleType:
     import mxnet  # isort: skip
 
     return mxnet
+
+
+@pytest.fixture
+def layers(pb: ModuleType) -> Any:
+    return load_layers(pb)
+
+
+@pytest.fixture
+def functions(pb: ModuleType, layers: Any) -> SimpleNamespace:
+    """Some Julia functions, made on the owner."""
+    return SimpleNamespace(
+        **{name: pb.function(f"TestLayers.{name}") for name in ("Square", "Sigmoid", "Fails", "Training")}
+    )
+
+
+@pytest.fixture(params=["nd", "np"])
+def front(request: pytest.FixtureRequest, mx: ModuleType) -> Iterator[Any]:
+    """mx.nd, and mx.np with its shape semantics."""
+    if request.param == "nd":
+        yield mx.nd
+    else:
+        with mx.util.np_shape(True), mx.util.np_array(True):
+            yield mx.np
+
+
+@pytest.fixture
+def clean_flags(mx: ModuleType) -> Iterator[None]:
+    """The test begins, and must end, outside of recording and training."""
+    mx.autograd.set_recording(False)
+    mx.autograd.set_training(False)
+    yield
+    left = mx.autograd.set_recording(False), mx.autograd.set_training(False)
+    assert left == (False, False)
 
 
 class RunPython(Protocol):
