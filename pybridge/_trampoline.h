@@ -15,6 +15,7 @@
 #include <Python.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,7 +120,8 @@ typedef struct {
 
 extern pthread_mutex_t mu;
 extern pthread_cond_t to_owner;
-extern request *queue, *queue_end, *taken;
+extern _Atomic(request *) queue;
+extern request *queue_end, *taken;
 extern int owner_jobs; /* calls that helpers make for the owner */
 extern int settling;   /* it waits for nodes to go */
 extern long backward_number, served_nodes; /* the owner's last backward, and the live nodes that it has served */
@@ -134,6 +136,10 @@ extern list dead_nodes, dead_roots;
 double now(void);                              /* seconds */
 void wait_until(pthread_cond_t *c, double at); /* with mu held; `at` as told by now() */
 void new_cond(pthread_cond_t *c);
+
+/* To wake a thread that sleeps takes 10 to 50 µs.  Who will be called again soon looks out for so many seconds before it
+ * sleeps, and gives way to whoever has work. */
+#define LOOKOUT 200e-6
 void *must(void *p);              /* an allocation of a few bytes; ends the process without memory */
 void push(list *l, int64_t item); /* with mu held */
 int64_t thread_number(void);      /* the system's, of this thread */

@@ -77,7 +77,7 @@ static void run(job *j) {
 typedef struct helper {
     struct helper *next;
     int depth;
-    job *job;
+    _Atomic(job *) job;
     pthread_cond_t called;
 } helper;
 
@@ -95,6 +95,8 @@ static void *help(void *own) {
         idle_helpers = h;
         pthread_mutex_unlock(&mu);
         pthread_cond_broadcast(&to_owner);
+        double until = now() + LOOKOUT;
+        while (!atomic_load(&h->job) && now() < until) sched_yield();
         pthread_mutex_lock(&mu);
         while (!h->job) pthread_cond_wait(&h->called, &mu);
         pthread_mutex_unlock(&mu);

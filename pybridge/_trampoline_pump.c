@@ -99,6 +99,7 @@ static int64_t *next_request(pump *p, job *j, int ms, int outcome, int settle) {
     if (outcome >= 0) answer_taken(p, outcome);
     pthread_mutex_lock(&mu);
     request *r;
+    int looked_out = 0;
     while (!(r = take(p))) {
         if (j && atomic_load(&j->done)) {
             if (!settle || settled()) break;
@@ -108,6 +109,14 @@ static int64_t *next_request(pump *p, job *j, int ms, int outcome, int settle) {
             }
         }
         if (now() >= until) break;
+        if (!looked_out) {
+            looked_out = 1;
+            pthread_mutex_unlock(&mu);
+            double end = now() + LOOKOUT;
+            while (!atomic_load(&queue) && !(j && atomic_load(&j->done)) && now() < end) sched_yield();
+            pthread_mutex_lock(&mu);
+            continue;
+        }
         double patient_until = p->since + PATIENCE_SECONDS;
         wait_until(&to_owner, queue && patient_until < until ? patient_until : until);
     }

@@ -9,7 +9,8 @@
 
 pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t to_owner;
-request *queue, *queue_end, *taken;
+_Atomic(request *) queue;
+request *queue_end, *taken;
 int owner_jobs, settling;
 long backward_number, served_nodes;
 int64_t served_bytes;

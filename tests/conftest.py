@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import prefixes
 import pytest
-import setuptools  # noqa: F401 - before anything imports the distutils that it replaces
 from measures import load_layers
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and what they start inherits that.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.machinery
 import os
 import shutil
 import sys
@@ -53,7 +53,8 @@ def fetch(scratch: Path, downloads: Path, step: Step) -> Path:
 def _with_pip() -> dict[str, str]:
     """An environment in which ``python -m pip`` works: some virtual environments have none of their own."""
     env = dict(os.environ)
-    if importlib.util.find_spec("pip") is None:
+    # Not importlib.util.find_spec: setuptools listens there, and takes asking for pip for a start of pip.
+    if importlib.machinery.PathFinder.find_spec("pip") is None:
         try:
             import ensurepip
 
