@@ -17,6 +17,8 @@ from .julia import JuliaError as JuliaError
 from .julia import include as include
 
 if TYPE_CHECKING:
+    from ._crosscheck import Report as Report
+    from ._crosscheck import crosscheck as crosscheck
     from ._dispatch import serve as serve
     from ._libmxnet import GraphError as GraphError
     from .arrays import asjulia as asjulia
@@ -48,6 +50,7 @@ _ROOMS = {
     "functions": "function JuliaFunction",
     "arrays": "asjulia asndarray",
     "_dispatch": "serve",
+    "_crosscheck": "crosscheck Report",
     "_libmxnet": "GraphError",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}

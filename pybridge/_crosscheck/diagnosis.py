@@ -1,0 +1,163 @@
+"""Names for what went wrong: hypotheses about a wrong array, tried against a right one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .array import Array
+
+
+def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: float) -> list[str]:
+    """What would turn `right` into `wrong`, the most telling first; empty where nothing simple would.
+
+    Args:
+        wrong, right: arrays of any shapes.
+        allowed: how far two equal entries may lie apart.
+        eps: of the dtype that was computed in.
+    """
+    if wrong.size != right.size:
+        return []
+    finite = np.isfinite(right).all()
+    slack = np.maximum(np.broadcast_to(np.asarray(allowed, float), right.shape), 64 * eps * _largest(right))
+
+    def alike(candidate: Array) -> bool:
+        if candidate.shape != wrong.shape:
+            return False
+        room = slack if slack.shape == candidate.shape else np.full(candidate.shape, slack.max(initial=0.0))
+        with np.errstate(invalid="ignore"):
+            return bool((np.abs(candidate.astype(float) - wrong) <= room).all())
+
+    found = [name for name, candidate in _rearranged(right, wrong.shape) if alike(candidate)]
+    if found or wrong.shape != right.shape or not finite:
+        return found[:1]
+    if not np.any(wrong):
+        return ["it is all zeros"]
+    for name, candidate in _changed(right):
+        if alike(candidate):
+            return [name]
+    factor = _factor(wrong, right, slack)
+    if factor is not None:
+        return [factor]
+    if wrong.dtype.itemsize == 8 and np.array_equal(wrong, wrong.astype(np.float32).astype(wrong.dtype)):
+        return ["it was computed in float32"]
+    close = np.abs(wrong.astype(float) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
+    if eps < 1e-12 and bool(close.all()):
+        return ["it is right to float32's precision only"]
+    return []
+
+
+def _largest(a: Array) -> float:
+    return float(np.max(np.abs(a[np.isfinite(a)]), initial=0.0))
+
+
+def _rearranged(right: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
+    """The same numbers in other places."""
+    if 1 < right.ndim <= 4:
+        for order in itertools.permutations(range(right.ndim)):
+            if order != tuple(range(right.ndim)) and tuple(right.shape[i] for i in order) == shape:
+                reverse = order == tuple(reversed(range(right.ndim)))
+                name = (
+                    "transposed"
+                    if right.ndim == 2
+                    else "its dimensions are reversed"
+                    if reverse
+                    else f"its axes are permuted to {order}"
+                )
+                yield f"layout: {name}", right.transpose(order)
+        for source, target in (("C", "F"), ("F", "C")):
+            candidate = right.reshape(-1, order=source).reshape(shape, order=target)  # type: ignore[call-overload]
+            yield "layout: the same buffer read in the other language's index order", candidate
+    if right.shape != shape and right.size == int(np.prod(shape)):
+        yield (
+            f"its shape is {shape} instead of {right.shape}, with the same numbers in the same order",
+            right.reshape(shape),
+        )
+    if right.shape == shape:
+        for axis in range(right.ndim):
+            if right.shape[axis] > 1:
+                for way in (1, -1):
+                    moved = np.roll(right, way, axis)
+                    yield f"shifted by one along axis {axis}", moved
+                    edge = [slice(None)] * right.ndim
+                    edge[axis] = slice(0, 1) if way == 1 else slice(-1, None)
+                    filled = moved.copy()
+                    filled[tuple(edge)] = 0
+                    yield f"shifted by one along axis {axis}, with zeros at the edge", filled
+                yield f"reversed along axis {axis}", np.flip(right, axis)
+
+
+def _changed(right: Array) -> Iterator[tuple[str, Array]]:
+    yield "sign: it is the negative of the right one", -right
+    yield "its absolute value is taken", np.abs(right)
+    yield "a constant is added or left out", right + 1
+    yield "a constant is added or left out", right - 1
+
+
+def _factor(wrong: Array, right: Array, slack: Array) -> str | None:
+    """Is one a multiple of the other, as a whole or along one axis?"""
+    clear = np.abs(right) > 1e3 * slack
+    if not clear.any():
+        return None
+    with np.errstate(all="ignore"):
+        ratio = wrong.astype(float) / right
+    factor = float(np.median(ratio[clear]))
+    if np.abs(wrong - factor * right.astype(float)).max() <= 10 * slack.max() * max(1.0, abs(factor)):
+        return f"factor: it is {factor:.6g} times the right one{_what_number(factor, right.shape)}"
+    return None
+
+
+def _what_number(factor: float, shape: tuple[int, ...]) -> str:
+    sizes = {f"the size of axis {i}": n for i, n in enumerate(shape)}
+    sizes["the number of entries"] = int(np.prod(shape))
+    for name, n in sizes.items():
+        if n > 1 and abs(factor - n) < 1e-9 * n:
+            return f" ({name}: a mean that should be a sum, or the reverse)"
+        if n > 1 and abs(factor * n - 1) < 1e-9:
+            return f" (one over {name}: a sum that should be a mean, or the reverse)"
+    return ""
+
+
+# ---- where it is wrong ----------------------------------------------------------------------------------------
+
+_WHERE: list[tuple[str, Callable[[Array], Array]]] = [
+    ("the input is negative", lambda x: x < 0),
+    ("the input is positive", lambda x: x > 0),
+    ("the input is zero", lambda x: x == 0),
+    ("the input is not zero", lambda x: x != 0),
+    ("the input ties with another entry", lambda x: _tied(x)),
+    ("the input is larger than 1 in size", lambda x: np.abs(x) > 1),
+    ("the input is smaller than 1 in size", lambda x: np.abs(x) < 1),
+    ("the input is the largest", lambda x: x == np.max(x)),
+    ("the input is the smallest", lambda x: x == np.min(x)),
+    ("the input is denormal", lambda x: (x != 0) & (np.abs(x) < np.finfo(x.dtype).tiny)),
+]
+
+
+def _tied(x: Array) -> Array:
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    found: Array = (counts > 1)[inverse].reshape(x.shape)
+    return found
+
+
+def name_places(wrong: Array, x: Array) -> str | None:
+    """Where the wrong entries are, if they are exactly the entries of one kind. `wrong` has the shape of the input `x`."""
+    if not wrong.any() or wrong.all():
+        return None
+    if x.size <= 10**6:
+        for name, condition in _WHERE:
+            if np.array_equal(condition(x), wrong):
+                return f"only where {name}"
+        for threshold_name, condition in _WHERE[:2] + _WHERE[5:7]:
+            inside = condition(x)
+            if inside.any() and not (wrong & ~inside).any() and (wrong & inside).sum() >= 0.9 * inside.sum():
+                return f"only where {threshold_name}"
+    for axis in range(x.ndim):
+        places = np.unique(np.nonzero(wrong)[axis])
+        if len(places) == 1 and x.shape[axis] > 1:
+            at = int(places[0])
+            end = "first" if at == 0 else "last" if at == x.shape[axis] - 1 else None
+            return f"only at index {at} of axis {axis}" + (f", the {end}" if end else "")
+    return None

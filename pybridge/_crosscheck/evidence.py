@@ -1,0 +1,199 @@
+"""What is gathered of one side at a point: values, gradients, what rounding does to them, and derivatives by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .array import Array
+from .numeric import Slope, slope
+from .point import Point
+from .sides import Side
+from .tolerance import spread
+
+TRIALS = 3  # changes of the inputs' last digits
+
+
+@dataclass
+class Faults:
+    """What a side does that no function should."""
+
+    changed: list[str] = field(default_factory=list)  # arrays that it wrote to
+    unstable: bool = False  # the same call gave something else
+    stateful: bool = False  # a call in between changed the gradient
+    nonlinear: bool = False  # twice the head gradient did not give twice the gradient
+    raised: str | None = None  # by the backward
+
+    def any(self) -> bool:
+        return (
+            bool(self.changed) or self.unstable or self.stateful or self.nonlinear or self.raised is not None
+        )
+
+
+@dataclass
+class Evidence:
+    """One side at one point."""
+
+    side: Side
+    point: Point
+    outputs: list[Array]
+    output_spreads: list[Array]
+    gradients: list[list[Array | None]] = field(default_factory=list)  # for each head, for each argument
+    spreads: list[list[Array]] = field(default_factory=list)
+    heads: list[list[Array]] = field(default_factory=list)
+    faults: Faults = field(default_factory=Faults)
+
+    def outputs_like(self, other: Evidence) -> bool:
+        """Do both have results of the same shapes, so that head gradients of one are head gradients of the other?"""
+        return [y.shape for y in self.outputs] == [y.shape for y in other.outputs]
+
+    def phi(self, heads: Sequence[Sequence[Array]], arguments: Sequence[Any]) -> Array:
+        """The outputs as one number for each head: what the gradients are gradients of."""
+        outputs = self.side.values(arguments)
+        return np.array([_inner(head, outputs) for head in heads])
+
+    def noise(self, heads: Sequence[Sequence[Array]]) -> Array:
+        """What rounding does to `phi`."""
+        eps = np.finfo(np.float64).eps
+        return np.array(
+            [
+                sum(
+                    float(
+                        2 * eps * np.sum(np.abs(h * np.where(np.isfinite(y), y, 0))) + np.sum(np.abs(h) * s)
+                    )
+                    for h, y, s in zip(head, self.outputs, self.output_spreads)
+                    if y.dtype.kind == "f"
+                )
+                for head in heads
+            ]
+        )
+
+    def slope_of_entry(
+        self, heads: Sequence[Sequence[Array]], argument: int, entry: int, levels: int, shrink: float = 1.0
+    ) -> Slope:
+        """The derivative by numbers with respect to one entry of an argument. `shrink` makes all steps smaller."""
+        at = float(abs(self.point.arguments[argument].reshape(-1)[entry]))
+        steps = [0.1 * max(at, 0.1 * self.point.scale(argument))]
+        if 0 < at < 0.1 * steps[0]:
+            steps.append(0.1 * at)  # close to the edge of a domain
+
+        def along(t: float) -> Array:
+            return self.phi(heads, self.point.moved_entry(argument, entry, t))
+
+        return self._best(heads, along, [shrink * t for t in steps], levels)
+
+    def slope_along(
+        self, heads: Sequence[Sequence[Array]], directions: dict[int, Array], levels: int, shrink: float = 1.0
+    ) -> Slope:
+        """The derivative by numbers along a direction."""
+        return self._best(
+            heads, lambda t: self.phi(heads, self.point.moved(directions, t)), [0.05 * shrink], levels
+        )
+
+    def _best(
+        self, heads: Sequence[Sequence[Array]], along: Any, steps: Sequence[float], levels: int
+    ) -> Slope:
+        at_zero = np.array([_inner(head, self.outputs) for head in heads])
+        noise = self.noise(heads)
+        found = [slope(along, at_zero, noise, step, levels) for step in steps]
+        best = found[0]
+        for other in found[1:]:
+            better = other.error < best.error
+            best = Slope(
+                *(
+                    np.where(better, getattr(other, name), getattr(best, name))
+                    for name in ("value", "error", "left", "right")
+                ),
+                np.where(better, other.kink, best.kink),
+            )
+        return best
+
+
+def gather(
+    side: Side, point: Point, heads: list[list[Array]] | None, draw: Any, careful: bool
+) -> tuple[Evidence, list[list[Array]]]:
+    """Everything but the numbers. `heads` None: they are drawn for the outputs, by `draw`.
+
+    `careful` asks the function again and again: for the same, for other heads, with other calls in between.
+    """
+    outputs = side.values(point.arguments)
+    faults = Faults()
+    changed = [side.values(point.rounded_otherwise(trial)) for trial in range(TRIALS)]
+    spreads = [spread(y, [c[i] for c in changed if c[i].shape == y.shape]) for i, y in enumerate(outputs)]
+    if heads is None:
+        heads = draw(outputs)
+    heads = [[h.astype(y.dtype) for h, y in zip(head, outputs)] for head in heads]
+    evidence = Evidence(side, point, outputs, spreads, heads=heads, faults=faults)
+    if not point.movable:
+        return evidence, heads
+    try:
+        _differentiate(evidence, heads, careful)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except Exception as error:  # whatever the function's backward raises is evidence against it
+        faults.raised = f"{type(error).__name__}: {error}".splitlines()[0]
+    return evidence, heads
+
+
+def _differentiate(evidence: Evidence, heads: list[list[Array]], careful: bool) -> None:
+    side, point, faults = evidence.side, evidence.point, evidence.faults
+    for head in heads:
+        pulled = side.pull(point.arguments, head)
+        faults.changed += [c for c in pulled.changed if c not in faults.changed]
+        evidence.gradients.append(pulled.gradients)
+        faults.unstable |= not _same(pulled.outputs, evidence.outputs)
+    changed = [side.pull(point.rounded_otherwise(trial), heads[0]).gradients for trial in range(TRIALS)]
+    first = evidence.gradients[0]
+    base = [_relative_spread(g, [c[i] for c in changed]) for i, g in enumerate(first)]
+    for gradients in evidence.gradients:
+        evidence.spreads.append([_scaled(s, b, g) for s, b, g in zip(base, first, gradients)])
+    again = side.pull(point.arguments, heads[0])
+    faults.unstable |= not _same(again.gradients, first)
+    if careful and not faults.unstable:
+        elsewhere = point.moved(
+            {i: point.direction(i, np.random.default_rng(0)) for i in point.movable}, 0.25
+        )
+        between = side.interleaved(point.arguments, elsewhere, heads[0])
+        faults.stateful = not _same(between.gradients, first)
+        doubled = side.pull(point.arguments, [2 * h for h in heads[0]]).gradients
+        faults.nonlinear = not all(_close(d, None if g is None else 2 * g) for d, g in zip(doubled, first))
+
+
+def _relative_spread(reference: Array | None, others: Sequence[Array | None]) -> Array:
+    if reference is None:
+        return np.zeros(())
+    return spread(reference, [o for o in others if o is not None and o.shape == reference.shape])
+
+
+def _scaled(spread_: Array, first: Array | None, other: Array | None) -> Array:
+    """The spread under another head: in proportion to the sizes of the gradients."""
+    if first is None or other is None:
+        return np.zeros(() if other is None else other.shape)
+    a, b = float(np.max(np.abs(first), initial=0)), float(np.max(np.abs(other), initial=0))
+    return spread_ * max(b / a, 1.0) if a > 0 and np.isfinite(b / a) else spread_
+
+
+def _inner(head: Sequence[Array], outputs: Sequence[Array]) -> float:
+    return sum(
+        float(np.vdot(h.astype(np.float64), y.astype(np.float64)))
+        for h, y in zip(head, outputs)
+        if y.dtype.kind == "f"
+    )
+
+
+def _same(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
+    """The same but for the order in which threads add up."""
+    return len(a) == len(b) and all(_close(x, y) for x, y in zip(a, b))
+
+
+def _close(a: Array | None, b: Array | None) -> bool:
+    if a is None or b is None or a.shape != b.shape:
+        return a is b
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    allowed = 1e3 * float(np.finfo(a.dtype).eps)
+    largest = float(np.max(np.abs(b[np.isfinite(b)]), initial=0))
+    return bool(np.allclose(a, b, rtol=allowed, atol=allowed * largest, equal_nan=True))

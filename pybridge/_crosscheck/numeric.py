@@ -1,0 +1,99 @@
+"""Derivatives from values: central differences, extrapolated, with an error of their own.
+
+Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Advances in Engineering Software 4 (1982), 75-76: differences
+at steps t, t/2, t/4, … are extrapolated to t = 0 in a Neville table, and of all its entries the one counts that moved
+least from its neighbours. What rounding contributes at each step is added, so that small steps are not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .array import Array
+
+COLUMNS = 5
+LEAST = 6  # levels that are looked at in any case
+SAFETY = 4.0
+
+
+@dataclass
+class Slope:
+    """A derivative along a direction, for each of several functions.
+
+    Attributes:
+        value: the derivative; NaN where the function is not finite around the point.
+        error: how far `value` may be off.
+        left, right: one-sided derivatives. They differ at a kink.
+        kink: where they differ by more than curvature and rounding explain.
+    """
+
+    value: Array
+    error: Array
+    left: Array
+    right: Array
+    kink: Array
+
+
+def slope(
+    along: Callable[[float], Array], at_zero: Array, noise: Array, step: float, levels: int = 22
+) -> Slope:
+    """The derivative of `along` at 0.
+
+    Args:
+        along: values of several functions at a distance along the direction.
+        at_zero: `along(0.0)`.
+        noise: what rounding does to each value.
+        step: the first, largest distance.
+        levels: how many halvings at the most.
+    """
+    value, error = np.full(at_zero.shape, np.nan), np.full(at_zero.shape, np.inf)
+    above: list[Array] = []  # the table's row before
+    rights, lefts, roundings = [], [], []
+    with np.errstate(all="ignore"):
+        for level in range(levels):
+            t = step / 2**level
+            up, down = along(t), along(-t)
+            rounding = 2 * noise / t
+            rights.append((up - at_zero) / t)
+            lefts.append((at_zero - down) / t)
+            roundings.append(rounding)
+            row = [(up - down) / (2 * t)]
+            for column in range(1, min(len(above), COLUMNS - 1) + 1):
+                row.append(row[-1] + (row[-1] - above[column - 1]) / (4.0**column - 1))
+            for column in range(1, len(row)):
+                entry = row[column]
+                moved = np.maximum(np.abs(entry - row[column - 1]), np.abs(entry - above[column - 1]))
+                better = np.isfinite(entry) & (moved + rounding < error)
+                value[better], error[better] = entry[better], (moved + rounding)[better]
+            above = row
+            if level >= LEAST - 1 and bool((rounding > error).all()):
+                break  # rounding alone is worse than what has been reached
+    left, right, kink = _one_sided(np.array(lefts), np.array(rights), 4 * np.array(roundings))
+    return Slope(value, SAFETY * error, left, right, kink)
+
+
+def _one_sided(lefts: Array, rights: Array, rounding: Array) -> tuple[Array, Array, Array]:
+    """The one-sided derivatives, and where they differ: their difference stays as the step shrinks, until rounding wins.
+
+    At a smooth point it shrinks with the step; near a kink, but not at it, it vanishes at some step.
+    """
+    count = lefts.shape[1]
+    left, right, kink = lefts[-1].copy(), rights[-1].copy(), np.zeros(count, bool)
+    with np.errstate(all="ignore"):
+        jump = np.abs(rights - lefts)
+        clear = jump > 20 * rounding
+    for k in range(count):
+        levels = np.flatnonzero(clear[:, k])
+        if not levels.size or levels[-1] < 3:
+            continue
+        i = int(levels[-1])
+        size = jump[i, k]
+        steady = all(0.6 < size / jump[j, k] < 1.6 for j in (i - 1, i - 2, i - 3) if jump[j, k] > 0)
+        vanished = any(40 * rounding[j, k] < size for j in range(i + 1, len(jump)))
+        if steady and not vanished and size > 1e-7 * max(abs(lefts[i, k]), abs(rights[i, k])):
+            kink[k] = True
+            left[k], right[k] = lefts[i, k], rights[i, k]
+    return left, right, kink
