@@ -30,6 +30,8 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
         with np.errstate(invalid="ignore"):
             return bool((np.abs(candidate.astype(float) - wrong) <= room).all())
 
+    if wrong.shape == right.shape and alike(right):
+        return []
     found = [name for name, candidate in _rearranged(right, wrong.shape) if alike(candidate)]
     if found or wrong.shape != right.shape or not finite:
         return found[:1]
@@ -41,12 +43,17 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
     factor = _factor(wrong, right, slack)
     if factor is not None:
         return [factor]
-    if wrong.dtype.itemsize == 8 and np.array_equal(wrong, wrong.astype(np.float32).astype(wrong.dtype)):
-        return ["it was computed in float32"]
-    close = np.abs(wrong.astype(float) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
-    if eps < 1e-12 and bool(close.all()):
-        return ["it is right to float32's precision only"]
+    small = np.abs(wrong.astype(float) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
+    if eps < 1e-12 and bool(small.all()):
+        return [
+            "it was computed in float32" if is_float32(wrong) else "it is right to float32's precision only"
+        ]
     return []
+
+
+def is_float32(a: Array) -> bool:
+    """Would float32 hold every entry as it is?"""
+    return bool(np.array_equal(a, a.astype(np.float32).astype(a.dtype), equal_nan=True))
 
 
 def _largest(a: Array) -> float:
@@ -97,15 +104,19 @@ def _changed(right: Array) -> Iterator[tuple[str, Array]]:
 
 
 def _factor(wrong: Array, right: Array, slack: Array) -> str | None:
-    """Is one a multiple of the other, as a whole or along one axis?"""
+    """Is one a multiple of the other?"""
     clear = np.abs(right) > 1e3 * slack
     if not clear.any():
         return None
-    with np.errstate(all="ignore"):
-        ratio = wrong.astype(float) / right
-    factor = float(np.median(ratio[clear]))
-    if np.abs(wrong - factor * right.astype(float)).max() <= 10 * slack.max() * max(1.0, abs(factor)):
-        return f"factor: it is {factor:.6g} times the right one{_what_number(factor, right.shape)}"
+    ratio = wrong[clear].astype(float) / right[clear]
+    factor = float(np.median(ratio))
+    room = 1e-3 * abs(factor - 1) + 4 * float(np.max(slack[clear] / np.abs(right[clear])))
+    steady = bool((np.abs(ratio - factor) <= room).all())
+    small = bool(
+        (np.abs(wrong[~clear]) <= slack[~clear] * (2 + abs(factor)) + 1e3 * abs(factor) * slack[~clear]).all()
+    )
+    if steady and small and abs(factor - 1) > 4 * room - 4e-3 * abs(factor - 1):
+        return f"factor: it is {factor:.10g} times the right one{_what_number(factor, right.shape)}"
     return None
 
 
@@ -143,7 +154,7 @@ def _tied(x: Array) -> Array:
 
 
 def name_places(wrong: Array, x: Array) -> str | None:
-    """Where the wrong entries are, if they are exactly the entries of one kind. `wrong` has the shape of the input `x`."""
+    """Where the wrong entries are, if they are all of one kind. `wrong` has the shape of the input `x`."""
     if not wrong.any() or wrong.all():
         return None
     if x.size <= 10**6:

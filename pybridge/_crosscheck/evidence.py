@@ -1,20 +1,21 @@
-"""What is gathered of one side at a point: values, gradients, what rounding does to them, and derivatives by numbers."""
+"""What is gathered of one side at a point: values, gradients, what rounding does, derivatives by numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .array import Array
-from .numeric import Slope, slope
+from .numeric import Slope, noise_along, slope
 from .point import Point
 from .sides import Side
 from .tolerance import spread
 
 TRIALS = 3  # changes of the inputs' last digits
+LARGE = 10**6  # entries from which on every evaluation counts
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Evidence:
     spreads: list[list[Array]] = field(default_factory=list)
     heads: list[list[Array]] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
+    _noises: dict[int, Array] = field(default_factory=dict)
 
     def outputs_like(self, other: Evidence) -> bool:
         """Do both have results of the same shapes, so that head gradients of one are head gradients of the other?"""
@@ -55,8 +57,19 @@ class Evidence:
         outputs = self.side.values(arguments)
         return np.array([_inner(head, outputs) for head in heads])
 
-    def noise(self, heads: Sequence[Sequence[Array]]) -> Array:
-        """What rounding does to `phi`."""
+    def noise(self, heads: Sequence[Sequence[Array]], argument: int) -> Array:
+        """What rounding does to `phi`: by the values' sizes, and by what is seen when all of an argument moves."""
+        if argument not in self._noises:
+            basic = self._basic_noise(heads)
+            way = {argument: self.point.direction(argument, np.random.default_rng(argument))}
+            if self.point.arguments[argument].size <= LARGE:
+                for spacing in (1e-3, 1e-6):
+                    seen = noise_along(lambda t: self.phi(heads, self.point.moved(way, t)), spacing)
+                    basic = np.maximum(basic, 2 * seen)
+            self._noises[argument] = basic
+        return self._noises[argument]
+
+    def _basic_noise(self, heads: Sequence[Sequence[Array]]) -> Array:
         eps = np.finfo(np.float64).eps
         return np.array(
             [
@@ -83,32 +96,33 @@ class Evidence:
         def along(t: float) -> Array:
             return self.phi(heads, self.point.moved_entry(argument, entry, t))
 
-        return self._best(heads, along, [shrink * t for t in steps], levels)
+        return self._best(heads, argument, along, [shrink * t for t in steps], levels)
 
     def slope_along(
-        self, heads: Sequence[Sequence[Array]], directions: dict[int, Array], levels: int, shrink: float = 1.0
+        self, heads: Sequence[Sequence[Array]], argument: int, way: Array, levels: int, shrink: float = 1.0
     ) -> Slope:
-        """The derivative by numbers along a direction."""
-        return self._best(
-            heads, lambda t: self.phi(heads, self.point.moved(directions, t)), [0.05 * shrink], levels
-        )
+        """The derivative by numbers along a direction of an argument."""
+
+        def along(t: float) -> Array:
+            return self.phi(heads, self.point.moved({argument: way}, t))
+
+        return self._best(heads, argument, along, [0.05 * shrink], levels)
 
     def _best(
-        self, heads: Sequence[Sequence[Array]], along: Any, steps: Sequence[float], levels: int
+        self,
+        heads: Sequence[Sequence[Array]],
+        argument: int,
+        along: Callable[[float], Array],
+        steps: Sequence[float],
+        levels: int,
     ) -> Slope:
         at_zero = np.array([_inner(head, self.outputs) for head in heads])
-        noise = self.noise(heads)
+        noise = self.noise(heads, argument)
         found = [slope(along, at_zero, noise, step, levels) for step in steps]
         best = found[0]
         for other in found[1:]:
             better = other.error < best.error
-            best = Slope(
-                *(
-                    np.where(better, getattr(other, name), getattr(best, name))
-                    for name in ("value", "error", "left", "right")
-                ),
-                np.where(better, other.kink, best.kink),
-            )
+            best = best.where(~better, other)
         return best
 
 
@@ -121,7 +135,8 @@ def gather(
     """
     outputs = side.values(point.arguments)
     faults = Faults()
-    changed = [side.values(point.rounded_otherwise(trial)) for trial in range(TRIALS)]
+    trials = range(TRIALS if careful else 1)
+    changed = [side.values(point.rounded_otherwise(trial)) for trial in trials]
     spreads = [spread(y, [c[i] for c in changed if c[i].shape == y.shape]) for i, y in enumerate(outputs)]
     if heads is None:
         heads = draw(outputs)
@@ -145,7 +160,8 @@ def _differentiate(evidence: Evidence, heads: list[list[Array]], careful: bool) 
         faults.changed += [c for c in pulled.changed if c not in faults.changed]
         evidence.gradients.append(pulled.gradients)
         faults.unstable |= not _same(pulled.outputs, evidence.outputs)
-    changed = [side.pull(point.rounded_otherwise(trial), heads[0]).gradients for trial in range(TRIALS)]
+    trials = range(TRIALS if careful else 1)
+    changed = [side.pull(point.rounded_otherwise(trial), heads[0]).gradients for trial in trials]
     first = evidence.gradients[0]
     base = [_relative_spread(g, [c[i] for c in changed]) for i, g in enumerate(first)]
     for gradients in evidence.gradients:

@@ -34,6 +34,13 @@ class Row:
     wrong: tuple[str, ...] = ()
 
     @property
+    def undecided(self) -> bool:
+        """Do the sides differ, without one that is wrong by the numbers?"""
+        if self.wrong or self.python is None or self.julia is None:
+            return False
+        return not abs(self.python - self.julia) <= self.allowed
+
+    @property
     def off(self) -> float:
         """How far the worst side is from the numbers, or, where those do not tell, the sides from each other."""
         said = [v for v in (self.python, self.julia) if v is not None]
@@ -102,7 +109,8 @@ def judge(
         gradients[language] = filled
         allowed[language] = [t.entries for t in made]
         result.tolerances[language] = made[0].text
-    apart = _compare(result, gradients, allowed)
+    comparable = len(evidence) < 2 or next(iter(evidence.values())).outputs_like(list(evidence.values())[-1])
+    apart = _compare(result, gradients, allowed) if comparable else None
     if not gradients:
         return result
     result.head = _telling(apart, gradients)
@@ -123,7 +131,7 @@ def judge(
         _weigh(result, _index(entry, a.shape), said, may, by_entry, shared)
         progress()
     ways = [
-        point.direction(argument, rng) for _ in range(directions if a.size < 10**6 else min(directions, 3))
+        point.direction(argument, rng) for _ in range(directions if a.size < 10**6 else min(directions, 2))
     ]
     for number, way in enumerate([*ways, *point.ties(argument)]):
         flat = way.astype(np.float64)
@@ -131,7 +139,7 @@ def judge(
         may = {k: [float(np.vdot(t, np.abs(flat))) for t in v] for k, v in allowed.items()}
 
         def by_way(shrink: float, way: Array = way) -> dict[str, Slope]:
-            return {k: e.slope_along(heads[k], {argument: way}, levels, shrink) for k, e in shown.items()}
+            return {k: e.slope_along(heads[k], argument, way, levels, shrink) for k, e in shown.items()}
 
         tied = number - len(ways) + 1
         _weigh(
@@ -144,9 +152,7 @@ def judge(
         )
         progress()
     result.kinks = sum(row.kink for row in result.rows)
-    differing = [row for row in result.rows if not row.wrong and row.python is not None and row.julia is not None
-                 and abs(row.python - row.julia) > row.allowed]  # fmt: skip
-    result.undecided = len(differing)
+    result.undecided = sum(row.undecided for row in result.rows)
     return result
 
 
@@ -183,7 +189,7 @@ def _telling(apart: list[Array] | None, gradients: dict[str, list[Array]]) -> in
 
 
 def _levels(size: int) -> int:
-    return 22 if size <= LARGE else 8 if size <= 10**6 else 4
+    return 22 if size <= LARGE else 8 if size < 10**6 else 3
 
 
 def _entries(

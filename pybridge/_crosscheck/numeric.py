@@ -15,6 +15,7 @@ import numpy as np
 from .array import Array
 
 COLUMNS = 5
+NOISE_POINTS = 10
 LEAST = 6  # levels that are looked at in any case
 SAFETY = 4.0
 
@@ -35,6 +36,14 @@ class Slope:
     left: Array
     right: Array
     kink: Array
+
+    def where(self, condition: Array, other: Slope) -> Slope:
+        """This slope where the condition holds, else the other."""
+
+        def pick(name: str) -> Array:
+            return np.where(condition, getattr(self, name), getattr(other, name))
+
+        return Slope(pick("value"), pick("error"), pick("left"), pick("right"), pick("kink"))
 
 
 def slope(
@@ -75,10 +84,30 @@ def slope(
     return Slope(value, SAFETY * error, left, right, kink)
 
 
-def _one_sided(lefts: Array, rights: Array, rounding: Array) -> tuple[Array, Array, Array]:
-    """The one-sided derivatives, and where they differ: their difference stays as the step shrinks, until rounding wins.
+def noise_along(along: Callable[[float], Array], spacing: float) -> Array:
+    """How much rounding the values of `along` carry, from their higher differences.
 
-    At a smooth point it shrinks with the step; near a kink, but not at it, it vanishes at some step.
+    Differences of high order take away what is smooth; what is left is noise. The table is that of ECnoise: Moré and
+    Wild, "Estimating computational noise", SIAM Journal on Scientific Computing 33 (2011), 1292-1314.
+    """
+    with np.errstate(all="ignore"):
+        table = np.array([along(spacing * k) for k in range(NOISE_POINTS)])
+        found = []
+        gamma = 1.0
+        for order in range(1, NOISE_POINTS - 2):
+            table = np.diff(table, axis=0)
+            gamma *= 0.5 * order / (2 * order - 1)
+            if order >= 4:
+                found.append(np.sqrt(gamma * np.mean(table**2, axis=0)))
+    least: Array = np.min(np.where(np.isfinite(found), found, np.inf), axis=0)
+    return np.where(np.isfinite(least), least, 0.0)
+
+
+def _one_sided(lefts: Array, rights: Array, rounding: Array) -> tuple[Array, Array, Array]:
+    """The one-sided derivatives, and where they differ.
+
+    At a kink their difference stays as the step shrinks, until rounding wins. At a smooth point it shrinks with the
+    step; near a kink, but not at it, it vanishes at some step.
     """
     count = lefts.shape[1]
     left, right, kink = lefts[-1].copy(), rights[-1].copy(), np.zeros(count, bool)

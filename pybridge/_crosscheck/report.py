@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .judge import Judgement, Row
+from .tables import Cells, tables
 
 AGREE = "agree"
 PYTHON_WRONG = "Python wrong"
@@ -75,6 +76,16 @@ class Report:
     gradients: list[Judgement] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def note(self, kind: str, language: str, message: str, fault: bool = True) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(kind, language, message, fault))
+
+    @property
+    def names(self) -> str:
+        """What was compared."""
+        sides = ((self.python, "Python"), (self.julia, "Julia"))
+        return " and ".join(f"{name} ({language})" for name, language in sides if name)
+
     @property
     def ok(self) -> bool:
         """Whether the two agree: the same as the report's truth value."""
@@ -98,60 +109,17 @@ class Report:
         return f"Report({self.verdict!r}, {len(self.findings)} findings)"
 
     def worst(self, count: int = 8) -> list[tuple[Judgement, Row]]:
-        """The entries in which somebody is wrong, or else those that lie furthest apart, with the argument they are of."""
+        """The entries in which somebody is wrong, else those furthest apart, with the argument that they are of."""
         rows = [(j, r) for j in self.gradients for r in j.rows]
         return sorted(rows, key=lambda jr: (not jr[1].wrong, -_badness(jr[1])))[:count]
 
     def __rich__(self) -> Group:
         colour = "green" if self.ok else "yellow" if self.verdict.startswith("cannot") else "red"
-        names = " and ".join(
-            n
-            for n in (self.python and f"{self.python} (Python)", self.julia and f"{self.julia} (Julia)")
-            if n
-        )
-        parts: list[Any] = [Text.assemble((self.verdict, f"bold {colour}"), f": {names}")]
+        parts: list[Any] = [Text.assemble((self.verdict, f"bold {colour}"), f": {self.names}")]
         parts += [Text(f"  {'✗' if f.fault else '·'} {f.language}: {f.message}") for f in self.findings]
-        if self.values:
-            parts.append(self._values_table())
-        if self.gradients:
-            parts.append(self._gradients_table())
-        rows = self.worst()
-        if rows:
-            parts.append(_rows_table(rows))
+        parts += [_rich(cells) for cells in tables(self, 8)]
         parts.append(Text(", ".join(f"{k} {v}" for k, v in self.settings.items()), "dim"))
         return Group(*parts)
-
-    def _values_table(self) -> Table:
-        table = Table(
-            "result", "shape", "largest", "difference", "allowed", "entries that differ", title="values"
-        )
-        for c in self.values:
-            table.add_row(
-                c.name,
-                _shape(c.shape),
-                f"{c.largest:.4g}",
-                f"{c.difference:.2e}",
-                f"{c.allowed:.2e}",
-                f"{c.differ:,}",
-            )
-        return table
-
-    def _gradients_table(self) -> Table:
-        table = Table(
-            "gradient of",
-            "shape",
-            "entries that differ",
-            "wrong",
-            "checked by numbers",
-            "kinks",
-            title="gradients",
-        )
-        for j in self.gradients:
-            wrong = ", ".join(sorted(j.wrong)) or "nobody"
-            table.add_row(
-                j.argument, _shape(j.shape), f"{j.differ:,}", wrong, f"{len(j.rows):,}", f"{j.kinks:,}"
-            )
-        return table
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain numbers, strings, lists and dictionaries, ready for JSON (without the full gradients)."""
@@ -197,32 +165,15 @@ def _badness(row: Row) -> float:
     return float(np.nan_to_num(off / row.allowed if row.allowed > 0 else off, nan=np.inf, posinf=1e300))
 
 
-def _rows_table(rows: list[tuple[Judgement, Row]]) -> Table:
-    table = Table(
-        "gradient of",
-        "where",
-        "head",
-        "Python",
-        "Julia",
-        "by numbers",
-        "± error",
-        "allowed",
-        "wrong",
-        title="furthest apart",
-    )
-    for j, r in rows:
-        numbers = f"{r.left:.6g} … {r.right:.6g}" if r.kink else f"{r.numbers:.9g}"
-        table.add_row(j.argument, r.where, str(r.head), _said(r.python), _said(r.julia), numbers, "kink" if r.kink else f"{r.error:.1e}",
-                      f"{r.allowed:.1e}", ", ".join(r.wrong))  # fmt: skip
+def _rich(cells: Cells) -> Table:
+    table = Table(title=cells.title)
+    for head in cells.heads:
+        table.add_column(
+            head, justify="left" if head in ("result", "gradient of", "where", "wrong") else "right"
+        )
+    for row in cells.rows:
+        table.add_row(*row)
     return table
-
-
-def _said(value: float | None) -> str:
-    return "" if value is None else f"{value:.9g}"
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) or "()"
 
 
 def _plain(value: Any) -> Any:

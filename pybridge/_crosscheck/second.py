@@ -12,7 +12,7 @@ from .._libmxnet import NDArray
 from .array import Array
 from .evidence import Evidence
 from .numeric import slope
-from .report import Finding, Report
+from .report import Report
 
 
 def compare(
@@ -34,10 +34,8 @@ def compare(
         if len(numbers) == 2:
             (p, p_error), (j, j_error) = numbers["Python"], numbers["Julia"]
             if p.shape == j.shape and bool((np.abs(p - j) > p_error + j_error).any()):
-                report.findings.append(
-                    Finding(
-                        "order 2", "both", f"the gradients of {name} change differently along a direction"
-                    )
+                report.note(
+                    "order 2", "both", f"the gradients of {name} change differently along a direction"
                 )
         if "Python" in numbers:
             _native_second(report, evidence["Python"], i, numbers["Python"], name, seed)
@@ -67,14 +65,12 @@ def _native_second(
         Exception
     ) as error:  # not every operator has a second order; what MXNet says is what the user needs
         text = str(error).splitlines()[0][:200]
-        report.findings.append(Finding("order 2", "Python", f"it has no second order: {text}", fault=False))
+        report.note("order 2", "Python", f"it has no second order: {text}", fault=False)
         return
-    value, error = numbers
+    value, off = numbers
     # <H v, .> by the second backward, H v by numbers: symmetric, so the same
-    if bool((np.abs(second.reshape(-1) - value) > error + 1e-9 * (1 + np.abs(value))).any()):
-        report.findings.append(
-            Finding("order 2", "Python", f"the second derivative with respect to {name} is wrong")
-        )
+    if bool((np.abs(second.reshape(-1) - value) > off + 1e-9 * (1 + np.abs(value))).any()):
+        report.note("order 2", "Python", f"the second derivative with respect to {name} is wrong")
 
 
 def _second_backward(e: Evidence, argument: int, way: Array) -> Array:

@@ -1,0 +1,201 @@
+"""The steps of a comparison at one point: values, faults, gradients; and once more in a smaller dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .array import Array
+from .diagnosis import name_difference
+from .evidence import Evidence, gather
+from .explain import explain, explain_missing, explain_values
+from .judge import judge
+from .point import Point
+from .report import Compared, Report
+from .sides import Side
+from .tolerance import differ, tolerance
+
+FULL_JACOBIAN = 16  # results with at most this many entries are gone through one by one
+
+
+class Comparison:
+    """The settings of a comparison, and its steps."""
+
+    def __init__(
+        self, rtol: float | None, atol: float | None, directions: int, samples: int, seed: int
+    ) -> None:
+        self.rtol, self.atol = rtol, atol
+        self.directions, self.samples = directions, samples
+        self.seed = seed
+
+    def at(
+        self,
+        report: Report,
+        point: Point,
+        functions: Sequence[Side],
+        chosen: Sequence[int],
+        given_heads: list[Array] | None,
+        bar: Any,
+    ) -> dict[str, Evidence]:
+        """Compare values and gradients at a point, in its dtype."""
+        eps = _eps(point)
+        large = max((point.arguments[i].size for i in point.movable), default=0) >= 10**6
+        evidence: dict[str, Evidence] = {}
+        heads: dict[str, list[list[Array]]] = {}
+        for side in functions:
+            drawn = self._draw(given_heads, large)
+            e, own = gather(side, point, None, drawn, careful=not large)
+            evidence[side.language], heads[side.language] = e, own
+            self._faults(report, e)
+            bar()
+        if len(evidence) == 2:
+            self._values(report, evidence, eps)
+        rng = np.random.default_rng(self.seed + 1)
+        for i in chosen:
+            result = judge(i, evidence, heads, eps=eps, rtol=self.rtol, atol=self.atol, samples=self.samples,
+                           directions=self.directions, rng=rng, progress=bar)  # fmt: skip
+            explain_missing(report, result, evidence, i)
+            explain(report, result, evidence, heads, i, eps)
+            report.gradients.append(result)
+        return evidence
+
+    def _draw(self, given: list[Array] | None, large: bool) -> Callable[[list[Array]], list[list[Array]]]:
+        """Head gradients for outputs of given shapes: the same on both sides where the shapes are."""
+
+        def draw(outputs: list[Array]) -> list[list[Array]]:
+            if given is not None:
+                if len(given) != len(outputs):
+                    raise ValueError(f"crosscheck: {len(given)} head_grads came for {len(outputs)} results")
+                return [[np.broadcast_to(h, y.shape).astype(y.dtype) for h, y in zip(given, outputs)]]
+            total = sum(y.size for y in outputs if y.dtype.kind == "f")
+            heads = []
+            if total <= FULL_JACOBIAN:
+                flat = np.eye(total)
+                heads += [_split(row, outputs) for row in flat]
+            rng = np.random.default_rng(self.seed)
+            for _ in range(1 if heads else 1 if large else max(1, self.directions)):
+                heads.append(_split(rng.standard_normal(total), outputs))
+            return heads
+
+        return draw
+
+    def _faults(self, report: Report, e: Evidence) -> None:
+        language, faults = e.side.language, e.faults
+        for what in faults.changed:
+            report.note("writes", language, f"it writes to its {what}, which is not its own")
+        if faults.raised is not None:
+            report.note("raised", language, f"its backward raised {faults.raised}")
+        if faults.unstable:
+            report.note("determinism", language, "the same call gave something else the second time")
+        if faults.stateful:
+            report.note(
+                "state", language, "its backward depends on a call that came between forward and backward"
+            )
+        if faults.nonlinear:
+            report.note("linearity", language, "twice the head gradient does not give twice the gradient")
+
+    def _values(self, report: Report, evidence: dict[str, Evidence], eps: float) -> None:
+        p, j = evidence["Python"], evidence["Julia"]
+        if len(p.outputs) != len(j.outputs):
+            report.note("values", "both", f"Python returns {len(p.outputs)} results, Julia {len(j.outputs)}")
+            return
+        for i, (a, b) in enumerate(zip(p.outputs, j.outputs)):
+            name = f"result {i + 1}" if len(p.outputs) > 1 else "result"
+            made = tolerance(a, p.output_spreads[i], eps, self.rtol, self.atol).entries
+            other = tolerance(b, j.output_spreads[i], eps, self.rtol, self.atol).entries
+            if a.dtype != b.dtype:
+                report.note("dtype", "both", f"{name} is {a.dtype} in Python and {b.dtype} in Julia")
+            if a.shape != b.shape:
+                said = name_difference(b, a, made, eps)
+                what = f": {said[0]}" if said else ""
+                kind = "layout" if said and said[0].startswith("layout") else "shape"
+                report.note(
+                    kind, "both", f"{name} has shape {a.shape} in Python and {b.shape} in Julia{what}"
+                )
+                continue
+            where = differ(a, b, made + other)
+            with np.errstate(all="ignore"):
+                apart = float(np.nanmax(np.abs(a.astype(np.float64) - b), initial=0.0))
+                largest = float(np.nanmax(np.abs(a), initial=0.0))
+            count = int(where.sum())
+            report.values.append(
+                Compared(
+                    name, a.shape, str(a.dtype), largest, apart, float((made + other).max(initial=0)), count
+                )
+            )
+            if count:
+                explain_values(report, evidence, i, name, where, made + other, eps)
+
+    def in_small_dtype(
+        self,
+        report: Report,
+        point: Point,
+        functions: Sequence[Side],
+        right: dict[str, Evidence],
+        chosen: Sequence[int],
+    ) -> None:
+        """The two agree in float64: is one of them wrong in the dtype that the inputs have?"""
+        eps = _eps(point)
+        for side in functions:
+            reference = right[side.language]
+            e, _ = gather(side, point, reference.heads[:1], None, careful=False)
+            if e.faults.raised is not None:
+                report.note(
+                    "raised", side.language, f"in {_dtype(point)} its backward raised {e.faults.raised}"
+                )
+                continue
+            pairs: list[tuple[str, Array | None, Array | None, Array]] = [
+                ("a result", y, z, s) for y, z, s in zip(e.outputs, reference.outputs, e.output_spreads)
+            ]
+            pairs += [
+                (
+                    f"the gradient of {point.names[i]}",
+                    e.gradients[0][i],
+                    reference.gradients[0][i],
+                    e.spreads[0][i],
+                )
+                for i in chosen
+                if e.gradients
+            ]
+            for what, found, exact, s in pairs:
+                if found is None or exact is None or found.dtype.kind != "f":
+                    continue
+                if found.dtype != point.arguments[point.movable[0]].dtype:
+                    report.note(
+                        "dtype", side.language, f"{what} is {found.dtype} for inputs of {_dtype(point)}"
+                    )
+                    continue
+                room = tolerance(found, s, eps, self.rtol, self.atol).entries * 4
+                with np.errstate(over="ignore"):
+                    rounded = exact.astype(found.dtype)
+                where = differ(found, rounded, room + eps * np.abs(np.nan_to_num(rounded)))
+                if where.any():
+                    at = tuple(int(k) for k in np.unravel_index(int(np.argmax(where)), where.shape))
+                    report.note(
+                        "float32",
+                        side.language,
+                        f"{what} is right in float64, but not in {_dtype(point)}: {found[at]!r} "
+                        f"instead of {rounded[at]!r} at {list(at)}",
+                    )
+
+
+def _eps(point: Point) -> float:
+    return max((float(np.finfo(point.arguments[i].dtype).eps) for i in point.movable), default=2.2e-16)
+
+
+def _dtype(point: Point) -> str:
+    return str(point.arguments[point.movable[0]].dtype)
+
+
+def _split(flat: Array, outputs: Sequence[Array]) -> list[Array]:
+    """Head gradients out of one long vector; integer results get zeros."""
+    heads, at = [], 0
+    for y in outputs:
+        if y.dtype.kind == "f":
+            heads.append(flat[at : at + y.size].reshape(y.shape).astype(y.dtype))
+            at += y.size
+        else:
+            heads.append(np.zeros_like(y))
+    return heads
