@@ -28,7 +28,7 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
             return False
         room = slack if slack.shape == candidate.shape else np.full(candidate.shape, slack.max(initial=0.0))
         with np.errstate(invalid="ignore"):
-            return bool((np.abs(candidate.astype(float) - wrong) <= room).all())
+            return bool((np.abs(candidate.astype(float, copy=False) - wrong) <= room).all())
 
     if wrong.shape == right.shape and alike(right):
         return []
@@ -43,7 +43,7 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
     factor = _factor(wrong, right, slack)
     if factor is not None:
         return [factor]
-    small = np.abs(wrong.astype(float) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
+    small = np.abs(wrong.astype(float, copy=False) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
     if eps < 1e-12 and bool(small.all()):
         return [
             "it was computed in float32" if is_float32(wrong) else "it is right to float32's precision only"
@@ -108,7 +108,7 @@ def _factor(wrong: Array, right: Array, slack: Array) -> str | None:
     clear = np.abs(right) > 1e3 * slack
     if not clear.any():
         return None
-    ratio = wrong[clear].astype(float) / right[clear]
+    ratio = wrong[clear].astype(float, copy=False) / right[clear]
     factor = float(np.median(ratio))
     room = 1e-3 * abs(factor - 1) + 4 * float(np.max(slack[clear] / np.abs(right[clear])))
     steady = bool((np.abs(ratio - factor) <= room).all())

@@ -140,7 +140,7 @@ def gather(
     spreads = [spread(y, [c[i] for c in changed if c[i].shape == y.shape]) for i, y in enumerate(outputs)]
     if heads is None:
         heads = draw(outputs)
-    heads = [[h.astype(y.dtype) for h, y in zip(head, outputs)] for head in heads]
+    heads = [[h.astype(y.dtype, copy=False) for h, y in zip(head, outputs)] for head in heads]
     evidence = Evidence(side, point, outputs, spreads, heads=heads, faults=faults)
     if not point.movable:
         return evidence, heads
@@ -194,7 +194,7 @@ def _scaled(spread_: Array, first: Array | None, other: Array | None) -> Array:
 
 def _inner(head: Sequence[Array], outputs: Sequence[Array]) -> float:
     return sum(
-        float(np.vdot(h.astype(np.float64), y.astype(np.float64)))
+        float(np.vdot(h.astype(np.float64, copy=False), y.astype(np.float64, copy=False)))
         for h, y in zip(head, outputs)
         if y.dtype.kind == "f"
     )

@@ -94,7 +94,7 @@ def _places(figure: Any, axes: Any, j: Judgement) -> None:
             transform=axes.transAxes,
         )
         return
-    apart = np.abs(j.gradients["Julia"].astype(float) - j.gradients["Python"])
+    apart = np.abs(j.gradients["Julia"].astype(float, copy=False) - j.gradients["Python"])
     if len(j.shape) == 1:
         axes.plot(apart, ".-", color="#b03030", markersize=3, linewidth=0.6)
         axes.set_xlabel("index")

@@ -30,7 +30,7 @@ class Point:
 
     def in_dtype(self, dtype: Any) -> Point:
         """The same point, its floating-point arguments in `dtype`."""
-        return Point([a.astype(dtype) if is_float(a) else a for a in self.arguments], self.names)
+        return Point([a.astype(dtype, copy=False) if is_float(a) else a for a in self.arguments], self.names)
 
     def moved(self, directions: dict[int, Array], distance: float) -> list[Any]:
         """The arguments at a distance along a direction, given for some of them."""
@@ -84,7 +84,7 @@ def is_float(a: Any) -> bool:
 def _rounded_otherwise(a: Array, trial: int) -> Array:
     eps = np.finfo(a.dtype).eps
     # A function of the value: entries that tie go on to tie.
-    way = np.sign(np.sin(a.astype(np.float64) * (12345.678 + 777.7 * trial) + trial))
+    way = np.sign(np.sin(a.astype(np.float64, copy=False) * (12345.678 + 777.7 * trial) + trial))
     return np.asarray(a * (1 + 2 * eps * way), a.dtype)
 
 

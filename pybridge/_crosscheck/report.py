@@ -117,7 +117,7 @@ class Report:
         colour = "green" if self.ok else "yellow" if self.verdict.startswith("cannot") else "red"
         parts: list[Any] = [Text.assemble((self.verdict, f"bold {colour}"), f": {self.names}")]
         parts += [Text(f"  {'✗' if f.fault else '·'} {f.language}: {f.message}") for f in self.findings]
-        parts += [_rich(cells) for cells in tables(self, 8)]
+        parts += [_rich(cells) for cells in tables(self, 0 if self.ok else 8)]
         parts.append(Text(", ".join(f"{k} {v}" for k, v in self.settings.items()), "dim"))
         return Group(*parts)
 
@@ -169,7 +169,7 @@ def _rich(cells: Cells) -> Table:
     table = Table(title=cells.title)
     for head in cells.heads:
         table.add_column(
-            head, justify="left" if head in ("result", "gradient of", "where", "wrong") else "right"
+            head, justify="left" if head in ("result", "gradient of", "of", "at", "wrong") else "right"
         )
     for row in cells.rows:
         table.add_row(*row)

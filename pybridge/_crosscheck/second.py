@@ -47,7 +47,7 @@ def _by_numbers(e: Evidence, argument: int, way: Array) -> tuple[Array, Array]:
 
     def along(t: float) -> Array:
         g = e.side.pull(e.point.moved({argument: way}, t), head).gradients[argument]
-        return np.zeros(way.size) if g is None else g.reshape(-1).astype(np.float64)
+        return np.zeros(way.size) if g is None else g.reshape(-1).astype(np.float64, copy=False)
 
     at_zero = along(0.0)
     noise = 4 * np.finfo(np.float64).eps * np.full(at_zero.shape, float(np.max(np.abs(at_zero), initial=0)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _libmxnet, autograd
+from .. import _libmxnet, autograd, julia
 from .._libmxnet import NDArray, mxnet
 from ..functions import JuliaFunction, function
 from .array import Array
@@ -66,7 +66,9 @@ class Side:
             outputs = self._outputs(given)
         before = [y.asnumpy() for y in outputs]
         head_arrays = (
-            None if heads is None else [self._array(h.astype(y.dtype)) for h, y in zip(heads, outputs)]
+            None
+            if heads is None
+            else [self._array(h.astype(y.dtype, copy=False)) for h, y in zip(heads, outputs)]
         )
         try:
             autograd.backward(outputs, head_arrays)
@@ -131,7 +133,15 @@ def _is_leaf(a: Any) -> bool:
 
 
 def _differs(a: Any, b: Any) -> bool:
-    return isinstance(b, NDArray) and not np.array_equal(a, b.asnumpy(), equal_nan=a.dtype.kind == "f")
+    return isinstance(b, NDArray) and not _identical(a, b.asnumpy())
+
+
+def _identical(a: Array, b: Array) -> bool:
+    """Bit by bit: NaNs are equal, and nothing is copied."""
+    if a.dtype.itemsize not in (2, 4, 8) or not a.flags.c_contiguous:
+        return bool(np.array_equal(a, b))
+    word = f"u{a.dtype.itemsize}"
+    return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
 
 
 # ---- what can be a side ----------------------------------------------------------------------------------------
@@ -168,11 +178,23 @@ def julia_side(fn: Any, numpy: bool) -> Side:
             raise TypeError(
                 f"crosscheck: julia_fn is a {type(fn).__name__}; expected a JuliaFunction, a Julia value or its name"
             )
-        try:
-            fn = function(fn)
-        except TypeError:
-            fn = function(fn, pullback=True)
+        fn = julia_function(fn)
     return Side("Julia", fn.name, fn, numpy)
+
+
+def julia_function(target: Any, layout: str = "julia") -> JuliaFunction:
+    """The JuliaFunction of a Julia value or its dotted name: a CustomFunction type, or a function with a pullback."""
+    if isinstance(target, str):
+        named = function(target, layout=layout)  # says so if it is no name
+        value = julia.start()
+        for part in target.split("."):
+            value = getattr(value, part)
+        return named if _is_type(value) else function(target, pullback=True, layout=layout)
+    return function(target, pullback=not _is_type(target), layout=layout)
+
+
+def _is_type(value: Any) -> bool:
+    return bool(julia.start().isa(value, julia.start().Type))
 
 
 def _block_call(block: Any, names: Sequence[str]) -> Callable[..., Any]:

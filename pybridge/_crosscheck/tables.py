@@ -42,7 +42,7 @@ def tables(report: Report, entries: int) -> list[Cells]:
     )
     worst = Cells(
         "furthest apart",
-        ("gradient of", "where", "head", "Python", "Julia", "by numbers", "± error", "allowed", "wrong"),
+        ("of", "at", "head", "Python", "Julia", "by numbers", "±", "allowed", "wrong"),
         [_entry(j, r) for j, r in report.worst(entries)],
     )
     return [table for table in (values, gradients, worst) if table.rows]
@@ -54,7 +54,7 @@ def _gradient(j: Judgement) -> tuple[str, ...]:
 
 
 def _entry(j: Judgement, r: Row) -> tuple[str, ...]:
-    numbers = f"{r.left:.5g} … {r.right:.5g}" if r.kink else f"{r.numbers:.8g}"
+    numbers = f"{r.left:.5g} … {r.right:.5g}" if r.kink else f"{r.numbers:.6g}"
     error = "kink" if r.kink else f"{r.error:.0e}"
     wrong = ", ".join(r.wrong)
     return (
@@ -71,7 +71,7 @@ def _entry(j: Judgement, r: Row) -> tuple[str, ...]:
 
 
 def _said(value: float | None) -> str:
-    return "" if value is None else f"{value:.8g}"
+    return "" if value is None else f"{value:.6g}"
 
 
 def shape(dimensions: tuple[int, ...]) -> str:

@@ -32,7 +32,7 @@ def tolerance(value: Array, spread: Array, eps: float, rtol: float | None, atol:
 
     `rtol` and `atol`, where given, take the place of all that.
     """
-    size = np.abs(np.where(np.isfinite(value), value, 0)).astype(np.float64)
+    size = np.abs(np.where(np.isfinite(value), value, 0)).astype(np.float64, copy=False)
     if rtol is not None or atol is not None:
         relative, absolute = rtol or 0.0, atol or 0.0
         return Tolerance(relative * size + absolute, f"given: {absolute:g} + {relative:g} |value|")
@@ -52,7 +52,7 @@ def spread(reference: Array, others: Sequence[Array]) -> Array:
     found = np.zeros(reference.shape)
     for other in others:
         with np.errstate(invalid="ignore"):
-            found = np.fmax(found, np.abs(other.astype(np.float64) - reference))
+            found = np.fmax(found, np.abs(other.astype(np.float64, copy=False) - reference))
     return np.where(np.isfinite(found), found, 0)
 
 
@@ -60,5 +60,5 @@ def differ(a: Array, b: Array, allowed: Array) -> Array:
     """Where two arrays of one shape differ by more than is allowed; NaNs and infinities must be the same."""
     with np.errstate(invalid="ignore"):
         finite = np.isfinite(a) & np.isfinite(b)
-        apart = np.abs(a.astype(np.float64) - b) > allowed
+        apart = np.abs(a.astype(np.float64, copy=False) - b) > allowed
     return np.where(finite, apart, ~((a == b) | (np.isnan(a) & np.isnan(b))))
