@@ -172,6 +172,7 @@ typedef struct job {
 
 job *start(void *fn, int results, int count, const uintptr_t *args); /* NULL if no thread could be started */
 int finish(job *j);         /* take leave of a job that is done; returns its code */
+void free_results(size_t count); /* of the job with results that was finished last */
 void abandon(const job *j); /* the owner no longer waits for it */
 char *take_job_error(void); /* of the job that was finished last; the caller's to free */
 void give_job_error(char *text);

@@ -184,12 +184,13 @@ void give_job_error(char *text) {
     finished_error = text;
 }
 
+/* The caller reads the result handles after `finish` returns, as it reads libmxnet's: valid until the next. */
+static handle_t *last_handles;
+static int *last_stypes;
+
 int finish(job *j) {
     int rc = j->rc;
     abandon(j);
-    /* The caller reads the result handles after this returns, as it reads libmxnet's: valid until the next. */
-    static handle_t *last_handles;
-    static int *last_stypes;
     if (j->handles) {
         free(last_handles);
         free(last_stypes);
@@ -199,4 +200,8 @@ int finish(job *j) {
     give_job_error(j->error);
     free(j);
     return rc;
+}
+
+void free_results(size_t count) {
+    for (size_t i = 0; i < count; i++) mx.free(last_handles[i]);
 }

@@ -228,8 +228,7 @@ static PyObject *backward(int *code, int create_graph, void *fn, int count, cons
     job *j = start(fn, 1, count, args);
     if (j) {
         intptr_t state = run_pump(&p, j, serving == 0, NULL, TICK);
-        if (p.failure && j->handles) /* nobody will take the results */
-            for (uint32_t i = 0; i < (uint32_t)args[3]; i++) mx.free(j->handles[i]);
+        size_t results = j->handles ? (uint32_t)args[3] : 0;
         *code = finish(j);
         if (state == QUIET) {
             int first = *code;
@@ -249,6 +248,7 @@ static PyObject *backward(int *code, int create_graph, void *fn, int count, cons
                 free(text);
             }
         }
+        if (p.failure) free_results(results); /* nobody will take them */
     }
     if (!j && !p.failure) {
         PyErr_SetString(PyExc_RuntimeError, "pybridge: no thread could be started to make the call");

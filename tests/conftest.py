@@ -1,17 +1,21 @@
-"""What the test files share: the package, MXNet, a started Julia, fresh interpreters for what needs one."""
+"""Fixtures: the package, MXNet, a started Julia and its functions, fresh interpreters, a prefix that is set up."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping
-from types import ModuleType
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, Protocol
 
+import prefixes
 import pytest
+from measures import load_layers
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and what they start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,6 +38,39 @@ def mx() -> ModuleType:
     import mxnet  # isort: skip
 
     return mxnet
+
+
+@pytest.fixture
+def layers(pb: ModuleType) -> Any:
+    return load_layers(pb)
+
+
+@pytest.fixture
+def functions(pb: ModuleType, layers: Any) -> SimpleNamespace:
+    """Some Julia functions, made on the owner."""
+    return SimpleNamespace(
+        **{name: pb.function(f"TestLayers.{name}") for name in ("Square", "Sigmoid", "Fails", "Training")}
+    )
+
+
+@pytest.fixture(params=["nd", "np"])
+def front(request: pytest.FixtureRequest, mx: ModuleType) -> Iterator[Any]:
+    """mx.nd, and mx.np with its shape semantics."""
+    if request.param == "nd":
+        yield mx.nd
+    else:
+        with mx.util.np_shape(True), mx.util.np_array(True):
+            yield mx.np
+
+
+@pytest.fixture
+def clean_flags(mx: ModuleType) -> Iterator[None]:
+    """The test begins, and must end, outside of recording and training."""
+    mx.autograd.set_recording(False)
+    mx.autograd.set_training(False)
+    yield
+    left = mx.autograd.set_recording(False), mx.autograd.set_training(False)
+    assert left == (False, False)
 
 
 class RunPython(Protocol):
@@ -74,3 +111,27 @@ def run_python(tmp_path: os.PathLike[str]) -> RunPython:
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture
+def own_settings(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in prefixes.SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+@pytest.fixture(scope="session")
+def brought(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A prefix that set-up has filled from nothing, as a user without a home of much worth."""
+    base = tmp_path_factory.mktemp("brought")
+    (base / "user").mkdir()
+    # pip asks rustc for its version; rustup's would begin a folder of its own in this home.
+    elsewhere = {"HOME": str(base / "user"), "RUSTUP_HOME": str(base / "rustup"), "XDG_CACHE_HOME": ""}
+    home = base / "home"
+    try:
+        ran = prefixes.pybridge(home, "setup", "--way", "debian", "--keep-downloads", **elsewhere)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        (base / "said.txt").write_text(ran.stdout)
+        yield home
+    finally:  # 300 MB a prefix: pytest keeps its last three base folders
+        shutil.rmtree(home, ignore_errors=True)

@@ -1,17 +1,22 @@
-"""What the tests measure with: addresses, finite differences, and the Julia functions of layers.jl."""
+"""What the tests share and measure with: the Julia functions of layers.jl, leaves, threads, addresses, slopes."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 LAYERS = Path(__file__).with_name("layers.jl")
+POINTS = np.array([[-2.0, -0.5, 0.0], [0.25, 1.0, 3.0]])
+VALUES = np.array([1.0, 2.0, 3.0])
+JOIN = 60
 
 # What every snippet for a fresh interpreter begins with.
 PREAMBLE = f"""\
@@ -51,6 +56,70 @@ def load_layers(pb: ModuleType) -> Any:
     return pb.jl.TestLayers
 
 
+def pullback(pb: ModuleType, code: str, **kw: Any) -> Any:
+    """A function of Julia code that gives a result and its pullback."""
+    return pb.function(pb.jl.seval(code), pullback=True, **kw)
+
+
+def leaf(pb: ModuleType, front: Any, values: Any, grad_req: str = "write", dtype: str | None = None) -> Any:
+    """An array of mx.nd or mx.np with a gradient; without a dtype, of the one that these give it."""
+    x = front.array(values, dtype=dtype)
+    pb.attach_grad(x, grad_req)
+    return x
+
+
+def differentiate(pb: ModuleType, f: Callable[..., Any], *xs: Any) -> Any:
+    """Record f(*xs), run backward from it, return its value."""
+    with pb.record():
+        y = f(*xs)
+    pb.backward(y)
+    return y
+
+
+def collect_garbage(pb: ModuleType, mx: ModuleType) -> None:
+    """Everything that can be freed is freed."""
+    for _ in range(3):
+        gc.collect()
+        mx.nd.waitall()
+        pb.asjulia(mx.nd.zeros(1))
+        pb.jl.GC.gc()
+
+
+class Worker(threading.Thread):
+    """A Python thread that keeps what its function returned or raised."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__(daemon=True)
+        self.work = work
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.value = self.work()
+        except BaseException as error:
+            self.error = error
+
+    def outcome(self) -> Any:
+        self.join(JOIN)
+        assert not self.is_alive(), "the thread hangs"
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def julia_step(functions: SimpleNamespace, mx: ModuleType, values: np.ndarray = VALUES) -> np.ndarray:
+    """A forward and a backward of two Julia functions, as any thread makes them, and the value."""
+    x = mx.nd.array(values, dtype="float64")  # 1 - s cancels in float32
+    x.attach_grad()
+    with mx.autograd.record():
+        y = functions.Square(functions.Sigmoid(x))
+    y.backward()
+    s = 1 / (1 + np.exp(-values))
+    np.testing.assert_allclose(x.grad.asnumpy(), 2 * s * s * (1 - s), rtol=1e-4, atol=1e-6)
+    return y.asnumpy()
+
+
 def script(body: str) -> str:
     """A snippet for a fresh interpreter, with the layers included."""
     return PREAMBLE + textwrap.dedent(body)
@@ -63,6 +132,12 @@ def assert_silent_end(result: Any, status: int = 0) -> None:
     assert result.stderr.partition("---\n")[2] == "", result.stderr
 
 
+def assert_plain_words(error: BaseException) -> None:
+    """Not libmxnet's own text of a failed check."""
+    assert "Check failed" not in str(error)
+    assert len(str(error)) > 20
+
+
 def address(x: Any) -> int:
     """Where the data of an NDArray lie."""
     import mxnet as mx
@@ -71,6 +146,14 @@ def address(x: Any) -> int:
     pointer = ctypes.c_void_p()
     mx.base.check_call(mx.base._LIB.MXNDArrayGetData(x.handle, ctypes.byref(pointer)))
     return pointer.value or 0
+
+
+def sigmoid(a: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-a))
+
+
+def slope(a: np.ndarray) -> np.ndarray:
+    return sigmoid(a) * (1 - sigmoid(a))
 
 
 def numeric_gradient(f: Callable[[Any], float], x: np.ndarray, step: float = 1e-6) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Iterator
 from types import ModuleType
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from measures import address, load_layers
+from measures import address
 
 JULIA_NAMES = {
     "float16": "Float16",
@@ -22,21 +23,6 @@ JULIA_NAMES = {
     "bool": "Bool",
 }
 SHAPES = [(5,), (2, 3), (2, 3, 4), (2, 1, 3, 2), (2, 3, 1, 2, 2), (1, 2, 3, 1, 2, 2)]
-
-
-@pytest.fixture
-def layers(pb: ModuleType) -> Any:
-    return load_layers(pb)
-
-
-@pytest.fixture(params=["nd", "np"])
-def front(request: pytest.FixtureRequest, mx: ModuleType) -> Iterator[Any]:
-    """mx.nd, and mx.np with its shape semantics."""
-    if request.param == "nd":
-        yield mx.nd
-    else:
-        with mx.util.np_shape(True), mx.util.np_array(True):
-            yield mx.np
 
 
 @pytest.fixture
@@ -346,6 +332,17 @@ def test_a_julia_array_is_freed_after_its_last_ndarray(pb, mx, layers):
         if layers.alive() == before:
             break
     assert layers.alive() == before
+
+
+@pytest.mark.parametrize("how", ["resize!(v, 10^6)", "push!(v, 1f0)", "append!(v, zeros(Float32, 10^6))"])
+def test_a_julia_vector_under_an_ndarray_cannot_be_moved(pb, how):
+    v = pb.jl.seval("collect(Float32, 1:10)")
+    where = pb.jl.seval("v -> Int(pointer(v))")
+    a, before = pb.asndarray(v), where(v)
+    with contextlib.suppress(pb.JuliaError):  # refused, or done elsewhere
+        pb.jl.seval(f"v -> ({how}; nothing)")(v)
+    assert where(v) == before or a.asnumpy().tolist() == list(range(1, 11))
+    assert a.shape == (10,)
 
 
 # --- refusals ---------------------------------------------------------------------------------------------

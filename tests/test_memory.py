@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from types import ModuleType
-from typing import Any
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
-from measures import assert_silent_end, load_layers, script
+from measures import assert_silent_end, collect_garbage, leaf, script
 
 # Resident bytes, and the growth over the work that follows a warm-up.
 RESIDENT = """
@@ -26,19 +26,6 @@ def growth(work, warm_up, steps):
 
 MB = 2**20
 """
-
-
-@pytest.fixture
-def layers(pb: ModuleType) -> Any:
-    return load_layers(pb)
-
-
-def collect(pb: ModuleType, mx: ModuleType) -> None:
-    for _ in range(3):
-        gc.collect()
-        mx.nd.waitall()
-        pb.asjulia(mx.nd.zeros(1))
-        pb.jl.GC.gc()
 
 
 @pytest.mark.timeout(900)
@@ -160,12 +147,12 @@ leave()
 def test_views_that_were_held_once_do_not_let_garbage_grow_as_large_later(pb, mx, layers):
     pinned = pb._dispatch.pinned_bytes
     f = pb.function("TestLayers.Square")
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     held = [pb.asjulia(mx.nd.ones((2**22,))) for _ in range(16)]  # 16 MB each
     f(mx.nd.ones((2**21,)))
     assert pinned() >= 256 * 2**20
     del held
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     before = pinned()
     highest = 0
     for _ in range(40):
@@ -174,9 +161,32 @@ def test_views_that_were_held_once_do_not_let_garbage_grow_as_large_later(pb, mx
     assert highest < 100 * 2**20
 
 
+def test_gradients_of_a_grad_that_fails_are_freed(pb, mx, layers):
+    def failing() -> None:
+        x = leaf(pb, mx.nd, np.ones(2**18, np.float32))
+        with pb.record():
+            y = pb.function("TestLayers.Fails")(x) * 2
+        with pytest.raises(pb.JuliaError):
+            pb.grad(y, x)
+
+    def resident() -> int:
+        gc.collect()
+        mx.nd.waitall()
+        pb.asjulia(mx.nd.zeros(1))
+        pb.jl.GC.gc()
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for _ in range(20):
+        failing()
+    before = resident()
+    for _ in range(100):
+        failing()
+    assert resident() - before < 50 * 2**20  # 100 MB of results were made
+
+
 @pytest.mark.timeout(300)
 def test_there_is_one_entry_on_the_owner_for_each_live_node_and_none_for_dead_ones(pb, mx, layers):
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     before = layers.alive()
     square = pb.function("TestLayers.Square")
     x = mx.nd.array([1.0, 2.0])
@@ -184,18 +194,18 @@ def test_there_is_one_entry_on_the_owner_for_each_live_node_and_none_for_dead_on
     with pb.record():
         ys = [square(x) for _ in range(30)]
         chain = square(square(square(x)))
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     assert layers.alive() == before + 33
     for y in ys[:10]:
         pb.backward(y)
     del y, ys[:10]
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     assert layers.alive() == before + 23
     del ys[:]
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     assert layers.alive() == before + 3
     pb.backward(chain)
     np.testing.assert_array_equal(x.grad.asnumpy(), 8 * np.array([1.0, 2.0]) ** 7)
     del chain
-    collect(pb, mx)
+    collect_garbage(pb, mx)
     assert layers.alive() == before
