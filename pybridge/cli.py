@@ -153,7 +153,7 @@ def check(
         key: value for key, value in (("seed", seed), ("rtol", rtol), ("atol", atol)) if value is not None
     }
     pair = command.Pair(
-        *names, shape, low=low, high=high, avoid=avoid, dtype=dtype, layout=layout, options=options
+        python, julia, shape, low=low, high=high, avoid=avoid, dtype=dtype, layout=layout, options=options
     )
     raise typer.Exit(command.check_one(pair, html, plot))
 
