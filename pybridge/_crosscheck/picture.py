@@ -77,7 +77,7 @@ def _histogram(axes: Any, j: Judgement) -> None:
     axes.hist(logs, bins=40, range=(-18, max(0.5, float(logs.max(initial=-18)))), color="#666666")
     axes.set_xlabel(f"log10 of the relative difference, {y_name} from {x_name}")
     axes.set_ylabel("entries")
-    axes.set_title("1e-18 stands for none", fontsize=10)
+    axes.set_title("how far they lie apart (at -18: not at all)", fontsize=10)
 
 
 def _places(figure: Any, axes: Any, j: Judgement) -> None:
@@ -100,8 +100,12 @@ def _places(figure: Any, axes: Any, j: Judgement) -> None:
         axes.set_xlabel("index")
         axes.set_ylabel("|Julia − Python|")
         return
+    from matplotlib.ticker import MaxNLocator
+
     rows, columns = (max(1, -(-n // 400)) for n in j.shape)
     image = axes.imshow(apart[::rows, ::columns], aspect="auto", cmap="magma_r", interpolation="nearest")
     figure.colorbar(image, ax=axes, label="|Julia − Python|")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("axis 1")
     axes.set_ylabel("axis 0")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
@@ -66,6 +67,17 @@ class Report:
         values: the comparison of each result.
         gradients: the judgement of each argument's gradient.
         settings: seed, dtype, number of heads and directions.
+
+    Examples:
+        >>> import pybridge as pb, mxnet as mx
+        >>> square = pb.jl.seval("x -> (x .^ 2, Δ -> 3 .* Δ .* x)")
+        >>> report = pb.crosscheck(lambda x: x * x, square, [mx.nd.array([1, 2])])
+        >>> bool(report), report.verdict
+        (False, 'Julia wrong')
+        >>> report.findings[0].message[:52]
+        'the gradient of argument 1 is wrong in 10 of 10 plac'
+        >>> report.gradients[0].wrong
+        {'Julia'}
     """
 
     python: str | None
@@ -166,7 +178,7 @@ def _badness(row: Row) -> float:
 
 
 def _rich(cells: Cells) -> Table:
-    table = Table(title=cells.title)
+    table = Table(title=cells.title, box=SIMPLE_HEAD)
     for head in cells.heads:
         table.add_column(
             head, justify="left" if head in ("result", "gradient of", "of", "at", "wrong") else "right"

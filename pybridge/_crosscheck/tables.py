@@ -42,7 +42,7 @@ def tables(report: Report, entries: int) -> list[Cells]:
     )
     worst = Cells(
         "furthest apart",
-        ("of", "at", "head", "Python", "Julia", "by numbers", "±", "allowed", "wrong"),
+        ("of", "at", "head", "Python", "Julia", "by numbers", "±", "wrong"),
         [_entry(j, r) for j, r in report.worst(entries)],
     )
     return [table for table in (values, gradients, worst) if table.rows]
@@ -54,24 +54,14 @@ def _gradient(j: Judgement) -> tuple[str, ...]:
 
 
 def _entry(j: Judgement, r: Row) -> tuple[str, ...]:
-    numbers = f"{r.left:.5g} … {r.right:.5g}" if r.kink else f"{r.numbers:.6g}"
+    numbers = f"{r.left:.3g} … {r.right:.3g}" if r.kink else f"{r.numbers:.4g}"
     error = "kink" if r.kink else f"{r.error:.0e}"
     wrong = ", ".join(r.wrong)
-    return (
-        j.argument,
-        r.where,
-        str(r.head),
-        _said(r.python),
-        _said(r.julia),
-        numbers,
-        error,
-        f"{r.allowed:.0e}",
-        wrong,
-    )
+    return j.argument, r.where, str(r.head), _said(r.python), _said(r.julia), numbers, error, wrong
 
 
 def _said(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+    return "" if value is None else f"{value:.4g}"
 
 
 def shape(dimensions: tuple[int, ...]) -> str:
