@@ -62,6 +62,11 @@ def _largest(a: Array) -> float:
 
 def _rearranged(right: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
     """The same numbers in other places."""
+    if right.shape != shape and sorted(right.shape) != sorted(shape) and right.size == int(np.prod(shape)):
+        yield (
+            f"its shape is {shape} instead of {right.shape}, with the same numbers in the same order",
+            right.reshape(shape),
+        )
     if 1 < right.ndim <= 4:
         for order in itertools.permutations(range(right.ndim)):
             if order != tuple(range(right.ndim)) and tuple(right.shape[i] for i in order) == shape:
@@ -77,11 +82,6 @@ def _rearranged(right: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Arr
         for source, target in (("C", "F"), ("F", "C")):
             candidate = right.reshape(-1, order=source).reshape(shape, order=target)  # type: ignore[call-overload]
             yield "layout: the same buffer read in the other language's index order", candidate
-    if right.shape != shape and right.size == int(np.prod(shape)):
-        yield (
-            f"its shape is {shape} instead of {right.shape}, with the same numbers in the same order",
-            right.reshape(shape),
-        )
     if right.shape == shape:
         for axis in range(right.ndim):
             if right.shape[axis] > 1:

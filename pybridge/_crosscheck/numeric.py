@@ -15,7 +15,7 @@ import numpy as np
 from .array import Array
 
 COLUMNS = 5
-NOISE_POINTS = 10
+NOISE_POINTS = 20
 LEAST = 6  # levels that are looked at in any case
 SAFETY = 4.0
 
@@ -94,13 +94,13 @@ def noise_along(along: Callable[[float], Array], spacing: float) -> Array:
         table = np.array([along(spacing * k) for k in range(NOISE_POINTS)])
         found = []
         gamma = 1.0
-        for order in range(1, NOISE_POINTS - 2):
+        for order in range(1, NOISE_POINTS // 2):
             table = np.diff(table, axis=0)
             gamma *= 0.5 * order / (2 * order - 1)
-            if order >= 4:
-                found.append(np.sqrt(gamma * np.mean(table**2, axis=0)))
-    least: Array = np.min(np.where(np.isfinite(found), found, np.inf), axis=0)
-    return np.where(np.isfinite(least), least, 0.0)
+            if order >= 5:
+                found.append(gamma * np.mean(table**2, axis=0))
+        seen: Array = np.sqrt(np.mean(found, axis=0))
+    return np.where(np.isfinite(seen), seen, 0.0)
 
 
 def _one_sided(lefts: Array, rights: Array, rounding: Array) -> tuple[Array, Array, Array]:

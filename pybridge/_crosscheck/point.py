@@ -35,7 +35,7 @@ class Point:
     def moved(self, directions: dict[int, Array], distance: float) -> list[Any]:
         """The arguments at a distance along a direction, given for some of them."""
         return [
-            a + np.asarray(distance, a.dtype) * directions[i] if i in directions else a
+            np.asarray(a + np.asarray(distance, a.dtype) * directions[i]) if i in directions else a
             for i, a in enumerate(self.arguments)
         ]
 

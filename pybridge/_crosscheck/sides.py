@@ -5,6 +5,7 @@ Both sides take and give NumPy arrays. What runs in between is the function itse
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,11 +54,15 @@ class Side:
 
     def values(self, arguments: Sequence[Any]) -> list[Array]:
         """The outputs, in float64, int64 or bool; nothing is recorded."""
-        with autograd.pause(train_mode=True):
+        with self._shapes(), autograd.pause(train_mode=True):
             return [a.asnumpy() for a in self._outputs([self._given(a) for a in arguments])]
 
     def pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         """Outputs, and the gradient of every floating-point argument; `heads` None stands for ones."""
+        with self._shapes():
+            return self._pull(arguments, heads)
+
+    def _pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         given = [self._given(a) for a in arguments]
         leaves = [a for a in given if _is_leaf(a)]
         buffers = [self._unwritten(a) for a in leaves]
@@ -84,6 +89,10 @@ class Side:
                 f"head gradient {i}" for i, (h, a) in enumerate(zip(heads, head_arrays), 1) if _differs(h, a)
             ]
         return Pulled(before, gradients, changed)
+
+    def _shapes(self) -> Any:
+        """Within, arrays may have no dimensions if they are `mx.np` ones."""
+        return mxnet.util.np_shape(self.numpy or _libmxnet.is_np_shape())
 
     def interleaved(
         self, arguments: Sequence[Any], others: Sequence[Any], heads: Sequence[Array] | None
@@ -223,7 +232,9 @@ def _lent(parameters: Sequence[Any], arrays: Sequence[NDArray]) -> Any:
 
 def _symbol_call(symbol: Any) -> Callable[..., Any]:
     names = symbol.list_arguments()
-    block = mxnet.gluon.SymbolBlock(symbol, [mxnet.sym.var(name) for name in names])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it cannot tell the arguments' types: they come with the arrays
+        block = mxnet.gluon.SymbolBlock(symbol, [mxnet.sym.var(name) for name in names])
 
     def call(*given: Any) -> Any:
         if len(given) != len(names):
