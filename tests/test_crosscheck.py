@@ -251,6 +251,23 @@ def test_an_exception_of_a_backward_speaks_against_its_side(pb, seval):
     assert "its backward raised JuliaError: not today" in messages(report)
 
 
+@pytest.mark.parametrize(
+    ("gradients", "kind", "said"),
+    [
+        ("(Δ, Δ)", "shape", "the sum over a broadcast dimension was forgotten"),
+        ("(permutedims(Δ), vec(sum(Δ, dims=2)))", "layout", "dimensions are reversed"),
+        ("(Float32.(Δ), vec(sum(Δ, dims=2)))", "dtype", "has element type Float32; expected Float64"),
+        ("(Δ[1:2, :], vec(sum(Δ, dims=2)))", "shape", "has size (2, 4); expected (3, 4)"),
+    ],
+)
+def test_gradients_that_do_not_fit_are_named(pb, mx, seval, gradients, kind, said):
+    julia = seval(f"(x, b) -> (x .+ b, Δ -> {gradients})")
+    report = pb.crosscheck(lambda x, b: x + b, julia, [testing.inputs((4, 3)), testing.inputs((1, 3))[0]])
+    assert report.verdict == "Julia wrong"
+    assert kind in {f.kind for f in report.findings}
+    assert said in messages(report)
+
+
 # ---- the report ----------------------------------------------------------------------------------------------
 
 

@@ -42,7 +42,7 @@ def crosscheck(
     seed: int = 0,
     order: int = 1,
     params: Mapping[str, int] | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Report:
     """Are a Python function and a Julia function the same function, with the same derivatives?  Who is right, if not?
 
@@ -67,7 +67,7 @@ def crosscheck(
         order: 2 compares the derivative of Python's gradient as well (Julia functions have no second order).
         params: for a Gluon block, at which argument of the Julia function, counted from 1, each parameter stands; by
             default they follow the inputs in the block's order.
-        progress: show a progress bar on stderr.
+        progress: show a progress bar on stderr; by default on a terminal, when it takes more than two seconds.
 
     Returns:
         A `Report`: true if the two agree.

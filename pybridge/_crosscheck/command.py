@@ -41,7 +41,7 @@ class Pair:
     layout: str = "julia"
     options: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, progress: bool) -> Report:
+    def run(self, progress: bool | None = None) -> Report:
         """Compare them."""
         if not self.shapes:
             raise CheckError("no input: name the shape of each argument, as in --input 32x10")
@@ -66,7 +66,7 @@ def check_one(pair: Pair, html: Path | None, plot: Path | None) -> int:
     """Compare a pair and show the report; returns the exit status."""
     console = Console()
     try:
-        report = pair.run(progress=sys.stderr.isatty())
+        report = pair.run()
     except Exception as error:  # a file that does not load, a function that does not take these shapes
         return refuse(error)
     console.print(report)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .array import Array
-from .diagnosis import name_difference
+from .diagnosis import name_difference, name_misfit
 from .evidence import Evidence, gather
 from .explain import explain, explain_missing, explain_values
 from .judge import judge
@@ -104,7 +104,8 @@ class Comparison:
         for what in faults.changed:
             report.note("writes", language, f"it writes to its {what}, which is not its own")
         if faults.raised is not None:
-            report.note("raised", language, f"its backward raised {faults.raised}")
+            kind, hint = name_misfit(faults.raised)
+            report.note(kind, language, f"its backward raised {faults.raised}{hint}")
         if faults.unstable:
             report.note("determinism", language, "the same call gave something else the second time")
         if faults.stateful:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -49,6 +50,23 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
             "it was computed in float32" if is_float32(wrong) else "it is right to float32's precision only"
         ]
     return []
+
+
+_MISFIT = re.compile(r"gradient of argument \d+ has size \(([\d, ]*)\); expected \(([\d, ]*)\)")
+
+
+def name_misfit(message: str) -> tuple[str, str]:
+    """The kind of finding that an exception of a backward is, and a hint: for gradients of a wrong size."""
+    found = _MISFIT.search(message)
+    if found is None:
+        return "dtype" if "has element type" in message else "raised", ""
+    came, expected = (tuple(int(n) for n in part.replace(",", " ").split()) for part in found.groups())
+    if came == expected[::-1]:
+        return "layout", " (layout: transposed, its dimensions are reversed)"
+    padded = (*expected, *(1,) * (len(came) - len(expected)))
+    if len(padded) == len(came) and all(n in (1, m) for m, n in zip(came, padded)):
+        return "shape", " (the sum over a broadcast dimension was forgotten)"
+    return "shape", ""
 
 
 def is_float32(a: Array) -> bool:
