@@ -16,10 +16,12 @@ EPS = float(np.finfo(float).eps)
 
 
 def derivative(f: Callable[[Any], Any], x: float, step: float = 0.1) -> Slope:
-    at = np.atleast_1d(np.asarray(f(x), float))
-    return slope(
-        lambda t: np.atleast_1d(np.asarray(f(x + t), float)), at, 4 * EPS * np.abs(at) + 1e-300, step
-    )
+    def along(t: float) -> tuple[Any, Any]:
+        values = np.atleast_1d(np.asarray(f(x + t), float))
+        return values, np.abs(values)
+
+    at, size = along(0.0)
+    return slope(along, at, 4 * EPS * size + 1e-300, step)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,8 @@ def derivative(f: Callable[[Any], Any], x: float, step: float = 0.1) -> Slope:
         (lambda x: 3.0 + 0 * x, 1.0, 0.0),
         (lambda x: np.maximum(x, 0), 1e-3, 1.0),
         (np.abs, -1e-6, -1.0),
+        (lambda x: np.maximum(x, 0), 1e-7, 1.0),  # across the kink the slope is ½, and very steady
+        (lambda x: np.maximum(x, 0), -1e-7, 0.0),
     ],
 )
 def test_a_derivative_by_numbers_is_as_exact_as_it_says(f, x, right):
@@ -62,9 +66,11 @@ def test_without_values_around_the_point_there_is_no_derivative():
 def test_the_noise_of_values_is_seen_in_their_higher_differences():
     rng = np.random.default_rng(0)
     for size in (1e-4, 1e-8, 1e-12):
-        noise = noise_along(lambda t, size=size: np.array([np.sin(t) + size * rng.standard_normal()]), 1e-3)
+        noise = noise_along(
+            lambda t, size=size: (np.sin([t]) + size * rng.standard_normal(1), np.ones(1)), 1e-3
+        )
         assert 0.3 * size < noise[0] < 3 * size
-    assert noise_along(lambda t: np.array([np.sin(1 + t)]), 1e-3)[0] < 1e-15
+    assert noise_along(lambda t: (np.sin([1 + t]), np.ones(1)), 1e-3)[0] < 1e-15
 
 
 def test_a_tolerance_grows_with_what_the_inputs_last_digits_change():

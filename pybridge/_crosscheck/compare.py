@@ -9,7 +9,7 @@ import numpy as np
 
 from .array import Array
 from .diagnosis import name_difference, name_misfit
-from .evidence import Evidence, gather
+from .evidence import Evidence, gather, split, units
 from .explain import explain, explain_missing, explain_values
 from .judge import judge
 from .point import Point
@@ -49,6 +49,7 @@ class Comparison:
             drawn = self._draw(given_heads, large)
             e, own = gather(side, point, None, drawn, careful=not large)
             evidence[side.language], heads[side.language] = e, own
+            e.exact = self._exact(side, point, e)
             self._faults(report, e)
             bar()
         if len(evidence) == 2:
@@ -89,15 +90,27 @@ class Comparison:
             total = sum(y.size for y in outputs if y.dtype.kind == "f")
             heads = []
             if total <= FULL_JACOBIAN:
-                flat = np.eye(total)
-                heads += [_split(row, outputs) for row in flat]
+                heads += units(outputs)
             rng = np.random.default_rng(self.seed)
             for _ in range(1 if heads else 1 if large else max(1, self.directions)):
-                heads.append(_split(rng.standard_normal(total), outputs))
+                heads.append(split(rng.standard_normal(total), outputs))
             self._drawn[shapes] = heads
             return heads
 
         return draw
+
+    def _exact(self, side: Side, point: Point, e: Evidence) -> Evidence:
+        """The function in float64, for derivatives by numbers, if it runs in float64."""
+        wide = point.in_dtype(np.float64)
+        if _eps(point) == _eps(wide):
+            return e
+        try:
+            outputs = side.values(wide.arguments)
+        except Exception:  # a function of one dtype only: its own values have to do
+            return e
+        if [y.shape for y in outputs] != [y.shape for y in e.outputs]:
+            return e
+        return Evidence(side, wide, outputs, [np.zeros(y.shape) for y in outputs], heads=e.heads)
 
     def _faults(self, report: Report, e: Evidence) -> None:
         language, faults = e.side.language, e.faults
@@ -113,7 +126,11 @@ class Comparison:
                 "state", language, "its backward depends on a call that came between forward and backward"
             )
         if faults.nonlinear:
-            report.note("linearity", language, "twice the head gradient does not give twice the gradient")
+            report.note(
+                "linearity",
+                language,
+                "the gradient is not in proportion to the head gradient (−2 times as large gives something else)",
+            )
 
     def _values(self, report: Report, evidence: dict[str, Evidence], eps: float) -> None:
         p, j = evidence["Python"], evidence["Julia"]
@@ -206,15 +223,3 @@ def _eps(point: Point) -> float:
 
 def _dtype(point: Point) -> str:
     return str(point.arguments[point.movable[0]].dtype)
-
-
-def _split(flat: Array, outputs: Sequence[Array]) -> list[Array]:
-    """Head gradients out of one long vector; integer results get zeros."""
-    heads, at = [], 0
-    for y in outputs:
-        if y.dtype.kind == "f":
-            heads.append(flat[at : at + y.size].reshape(y.shape).astype(y.dtype, copy=False))
-            at += y.size
-        else:
-            heads.append(np.zeros_like(y))
-    return heads

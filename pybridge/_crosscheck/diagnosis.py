@@ -22,6 +22,8 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
     if wrong.size != right.size:
         return []
     finite = np.isfinite(right).all()
+    if finite and not np.isfinite(wrong).all():
+        return ["it is infinite or NaN where the right one is a number"]
     slack = np.maximum(np.broadcast_to(np.asarray(allowed, float), right.shape), 64 * eps * _largest(right))
 
     def alike(candidate: Array) -> bool:
@@ -183,6 +185,10 @@ def name_places(wrong: Array, x: Array) -> str | None:
             inside = condition(x)
             if inside.any() and not (wrong & ~inside).any() and (wrong & inside).sum() >= 0.9 * inside.sum():
                 return f"only where {threshold_name}"
+        for name, condition in (_WHERE[4], _WHERE[2]):
+            inside = condition(x)
+            if not inside.all() and not (wrong & ~inside).any():  # one choice may be right at some of them
+                return f"only where {name}"
     for axis in range(x.ndim):
         places = np.unique(np.nonzero(wrong)[axis])
         if len(places) == 1 and x.shape[axis] > 1:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .array import Array
-from .numeric import Slope, noise_along, slope
+from .numeric import EPS, Along, Slope, noise_along, slope
 from .point import Point
 from .sides import Side
 from .tolerance import spread
 
 TRIALS = 3  # changes of the inputs' last digits
+SINGLE = 64  # entries of the results up to which each is followed by itself
+NEIGHBOURS = 12  # points around one that has no derivative
+NEAR = 1e-5  # how far off these are, in proportion to the entries
 LARGE = 10**6  # entries from which on every evaluation counts
 
 
@@ -46,16 +49,20 @@ class Evidence:
     spreads: list[list[Array]] = field(default_factory=list)
     heads: list[list[Array]] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
+    exact: Evidence | None = None  # the same in float64, for derivatives by numbers; itself, if None
     _noises: dict[int, Array] = field(default_factory=dict)
 
     def outputs_like(self, other: Evidence) -> bool:
         """Do both have results of the same shapes, so that head gradients of one are head gradients of the other?"""
         return [y.shape for y in self.outputs] == [y.shape for y in other.outputs]
 
-    def phi(self, heads: Sequence[Sequence[Array]], arguments: Sequence[Any]) -> Array:
-        """The outputs as one number for each head: what the gradients are gradients of."""
-        outputs = self.side.values(arguments)
-        return np.array([_inner(head, outputs) for head in heads])
+    def phi(self, heads: Sequence[Sequence[Array]], arguments: Sequence[Any]) -> tuple[Array, Array]:
+        """The outputs as one number for each head, what the gradients are gradients of; and the sizes of its terms."""
+        try:
+            outputs = self.side.values(arguments)
+        except Exception:  # not defined there, a little off the point: no error of the function
+            return np.full(len(heads), np.nan), np.zeros(len(heads))
+        return np.array([_inner(head, outputs) for head in heads]), _sizes(heads, outputs)
 
     def noise(self, heads: Sequence[Sequence[Array]], argument: int) -> Array:
         """What rounding does to `phi`: by the values' sizes, and by what is seen when all of an argument moves."""
@@ -69,20 +76,23 @@ class Evidence:
             self._noises[argument] = basic
         return self._noises[argument]
 
+    def steepness(self, argument: int) -> list[float]:
+        """For each head, how steep a function with values and arguments of these sizes is as a rule."""
+        scale = self.point.scale(argument)
+        return [
+            max(
+                (float(np.max(np.abs(h * y), initial=0)) for h, y in _finite(head, self.outputs)), default=0.0
+            )
+            / scale
+            for head in self.heads
+        ]
+
     def _basic_noise(self, heads: Sequence[Sequence[Array]]) -> Array:
-        eps = np.finfo(np.float64).eps
-        return np.array(
-            [
-                sum(
-                    float(
-                        2 * eps * np.sum(np.abs(h * np.where(np.isfinite(y), y, 0))) + np.sum(np.abs(h) * s)
-                    )
-                    for h, y, s in zip(head, self.outputs, self.output_spreads)
-                    if y.dtype.kind == "f"
-                )
-                for head in heads
-            ]
-        )
+        eps = max((float(np.finfo(y.dtype).eps) for y in self.outputs if y.dtype.kind == "f"), default=0.0)
+        unsteady = [
+            sum(float(np.sum(np.abs(h) * s)) for h, s in zip(head, self.output_spreads)) for head in heads
+        ]
+        return 2 * eps * _sizes(heads, self.outputs) + np.array(unsteady)
 
     def slope_of_entry(
         self, heads: Sequence[Sequence[Array]], argument: int, entry: int, levels: int, shrink: float = 1.0
@@ -90,10 +100,10 @@ class Evidence:
         """The derivative by numbers with respect to one entry of an argument. `shrink` makes all steps smaller."""
         at = float(abs(self.point.arguments[argument].reshape(-1)[entry]))
         steps = [0.1 * max(at, 0.1 * self.point.scale(argument))]
-        if 0 < at < 0.1 * steps[0]:
-            steps.append(0.1 * at)  # close to the edge of a domain
+        if 0 < at < 0.1 * self.point.scale(argument):
+            steps.append(0.1 * at)  # close to the edge of a domain, or to a kink
 
-        def along(t: float) -> Array:
+        def along(t: float) -> tuple[Array, Array]:
             return self.phi(heads, self.point.moved_entry(argument, entry, t))
 
         return self._best(heads, argument, along, [shrink * t for t in steps], levels)
@@ -103,7 +113,7 @@ class Evidence:
     ) -> Slope:
         """The derivative by numbers along a direction of an argument."""
 
-        def along(t: float) -> Array:
+        def along(t: float) -> tuple[Array, Array]:
             return self.phi(heads, self.point.moved({argument: way}, t))
 
         return self._best(heads, argument, along, [0.05 * shrink], levels)
@@ -112,7 +122,7 @@ class Evidence:
         self,
         heads: Sequence[Sequence[Array]],
         argument: int,
-        along: Callable[[float], Array],
+        along: Along,
         steps: Sequence[float],
         levels: int,
     ) -> Slope:
@@ -121,9 +131,74 @@ class Evidence:
         found = [slope(along, at_zero, noise, step, levels) for step in steps]
         best = found[0]
         for other in found[1:]:
-            better = other.error < best.error
-            best = best.where(~better, other)
+            best = best.where(~(other.error < best.error), other)
         return best
+
+    def around(self, heads: Sequence[Sequence[Array]], argument: int, way: Array) -> tuple[Array, Array]:
+        """The range, for each head, of the derivatives along `way` at points close by, where ties are broken.
+
+        At a point without a derivative a gradient is a limit of gradients around it, or lies between such: Clarke,
+        "Optimization and Nonsmooth Analysis" (1983), section 2.5. The ranges of the results' entries are added, for
+        each may take its own way.
+        """
+        outputs = [y for y in self.outputs if y.dtype.kind == "f"]
+        total = sum(y.size for y in outputs)
+        single = total <= SINGLE
+        asked = units(self.outputs) if single else heads
+        rng = np.random.default_rng(argument)
+        found = []
+        for _ in range(NEIGHBOURS):
+            broken = (
+                self.point.sizes(argument)
+                * NEAR
+                * (rng.random(way.shape) + 0.5)
+                * rng.choice([-1, 1], way.shape)
+            )
+            centre = {argument: np.asarray(broken, way.dtype)}
+            at_zero, size = self.phi(asked, self.point.moved(centre, 1.0))
+
+            def along(t: float, broken: Array = centre[argument]) -> tuple[Array, Array]:
+                return self.phi(
+                    asked, self.point.moved({argument: broken + np.asarray(t, way.dtype) * way}, 1.0)
+                )
+
+            found.append(slope(along, at_zero, 2 * EPS * size, 1e-3 * NEAR, 3).value)
+        with np.errstate(all="ignore"):
+            low, high = np.min(found, axis=0), np.max(found, axis=0)
+        if not single:
+            return low, high
+        weights = np.array([np.concatenate([h.reshape(-1) for h, y in zip(head, self.outputs) if y.dtype.kind == "f"])
+                            for head in heads])  # fmt: skip
+        ends = np.stack([weights * low, weights * high])
+        return ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+
+
+def units(outputs: Sequence[Array]) -> list[list[Array]]:
+    """A head gradient for each entry of the results."""
+    total = sum(y.size for y in outputs if y.dtype.kind == "f")
+    return [split(row, outputs) for row in np.eye(total)]
+
+
+def split(flat: Array, outputs: Sequence[Array]) -> list[Array]:
+    """Head gradients out of one long vector; integer results get zeros."""
+    heads, at = [], 0
+    for y in outputs:
+        if y.dtype.kind == "f":
+            heads.append(flat[at : at + y.size].reshape(y.shape).astype(y.dtype, copy=False))
+            at += y.size
+        else:
+            heads.append(np.zeros_like(y))
+    return heads
+
+
+def _sizes(heads: Sequence[Sequence[Array]], outputs: Sequence[Array]) -> Array:
+    return np.array(
+        [sum(float(np.vdot(np.abs(h), np.abs(y))) for h, y in _finite(head, outputs)) for head in heads]
+    )
+
+
+def _finite(head: Sequence[Array], outputs: Sequence[Array]) -> list[tuple[Array, Array]]:
+    return [(h, np.where(np.isfinite(y), y, 0)) for h, y in zip(head, outputs) if y.dtype.kind == "f"]
 
 
 def gather(
@@ -174,8 +249,8 @@ def _differentiate(evidence: Evidence, heads: list[list[Array]], careful: bool) 
         )
         between = side.interleaved(point.arguments, elsewhere, heads[0])
         faults.stateful = not _same(between.gradients, first)
-        doubled = side.pull(point.arguments, [2 * h for h in heads[0]]).gradients
-        faults.nonlinear = not all(_close(d, None if g is None else 2 * g) for d, g in zip(doubled, first))
+        doubled = side.pull(point.arguments, [-2 * h for h in heads[0]]).gradients
+        faults.nonlinear = not all(_close(d, None if g is None else -2 * g) for d, g in zip(doubled, first))
 
 
 def _relative_spread(reference: Array | None, others: Sequence[Array | None]) -> Array:

@@ -126,7 +126,10 @@ def _wrong(
         other = next((e for k, e in evidence.items() if k != language), None)
         if not names and other is not None:
             names = _other_axis_gradient(other, heads[language][head], argument, wrong, allowed)
-        places = name_places(differ(wrong, right, allowed), evidence[language].point.arguments[argument])
+        places = name_places(
+            _wrong_places(result, evidence, language, argument, eps, differ(wrong, right, allowed)),
+            evidence[language].point.arguments[argument],
+        )
         text += f", {places}" if places else ""
         if names:
             text += f": {names[0]}"
@@ -162,6 +165,20 @@ def _right(
     return right, np.array([r.error + r.allowed for r in entries]).reshape(result.shape)
 
 
+def _wrong_places(
+    result: Judgement, evidence: dict[str, Evidence], language: str, argument: int, eps: float, found: Array
+) -> Array:
+    """Where the gradient is wrong under any head, if the other side's is right under all of them; else as `found`."""
+    for head in range(len(evidence[language].heads)):
+        if not any(other != language and other in result.gradients for other in evidence):
+            break
+        known = _right(result, evidence, language, head, argument, eps)
+        if known is not None:
+            right, allowed = known
+            found = found | differ(_gradient_of(evidence[language], head, argument, result), right, allowed)
+    return found
+
+
 def _other_axis(e: Evidence, pick: Callable[[list[Array]], Array], wrong: Array, allowed: Array) -> list[str]:
     """Is `wrong` what the right function gives along the other axis?"""
     turned = _turned(e.point)
@@ -178,15 +195,20 @@ def _other_axis(e: Evidence, pick: Callable[[list[Array]], Array], wrong: Array,
 def _other_axis_gradient(
     e: Evidence, head: list[Array], argument: int, wrong: Array, allowed: Array
 ) -> list[str]:
+    """Is `wrong` the right gradient of everything transposed, or of the head gradient alone?"""
     turned = _turned(e.point)
-    if turned is None or wrong.ndim != 2:
+    heads = [h.T if h.ndim == 2 else h for h in head]
+    if turned is None or not any(h.ndim == 2 for h in head):
         return []
-    try:
-        found = e.side.pull(turned, [h.T if h.ndim == 2 else h for h in head]).gradients[argument]
-    except Exception:  # it takes no such shapes, so that is not what happened
-        return []
-    fits = found is not None and found.T.shape == wrong.shape and not differ(found.T, wrong, allowed).any()
-    return ["it works along the other axis"] if fits else []
+    for arguments in (turned, e.point.arguments):
+        try:
+            found = e.side.pull(arguments, heads).gradients[argument]
+        except Exception:  # it takes no such shapes, so that is not what happened
+            continue
+        for candidate in () if found is None else (found.T, found):
+            if candidate.shape == wrong.shape and not differ(candidate, wrong, allowed).any():
+                return ["it works along the other axis"]
+    return []
 
 
 def _turned(point: Point) -> list[Any] | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .array import Array
 
+EPS = float(np.finfo(np.float64).eps)
 COLUMNS = 5
 NOISE_POINTS = 20
 LEAST = 6  # levels that are looked at in any case
@@ -46,30 +47,37 @@ class Slope:
         return Slope(pick("value"), pick("error"), pick("left"), pick("right"), pick("kink"))
 
 
-def slope(
-    along: Callable[[float], Array], at_zero: Array, noise: Array, step: float, levels: int = 22
-) -> Slope:
+#: At a distance along a direction: values of several functions, and the sizes of what they are sums of.
+Along = Callable[[float], tuple[Array, Array]]
+
+
+def slope(along: Along, at_zero: Array, noise: Array, step: float, levels: int = 40) -> Slope:
     """The derivative of `along` at 0.
 
     Args:
-        along: values of several functions at a distance along the direction.
-        at_zero: `along(0.0)`.
-        noise: what rounding does to each value.
+        along: the functions; NaN where they are not defined.
+        at_zero: their values at 0.
+        noise: what rounding does to each of these, at least.
         step: the first, largest distance.
         levels: how many halvings at the most.
     """
     value, error = np.full(at_zero.shape, np.nan), np.full(at_zero.shape, np.inf)
+    gap = np.zeros(at_zero.shape)  # between the plain difference at a value's step and the value
     above: list[Array] = []  # the table's row before
     rights, lefts, roundings = [], [], []
     with np.errstate(all="ignore"):
         for level in range(levels):
             t = step / 2**level
-            up, down = along(t), along(-t)
-            rounding = 2 * noise / t
+            (up, up_size), (down, down_size) = along(t), along(-t)
+            rounding = 2 * np.fmax(noise, 2 * EPS * np.fmax(up_size, down_size)) / t
             rights.append((up - at_zero) / t)
             lefts.append((at_zero - down) / t)
             roundings.append(rounding)
             row = [(up - down) / (2 * t)]
+            # A smooth function's differences come closer as the step shrinks. Where they leave what was found, that was
+            # the slope across something nearby: a kink, a pole.
+            left_behind = np.abs(row[0] - value) > 2 * gap + error + 4 * rounding
+            value[left_behind], error[left_behind] = np.nan, np.inf
             for column in range(1, min(len(above), COLUMNS - 1) + 1):
                 row.append(row[-1] + (row[-1] - above[column - 1]) / (4.0**column - 1))
             for column in range(1, len(row)):
@@ -77,6 +85,7 @@ def slope(
                 moved = np.maximum(np.abs(entry - row[column - 1]), np.abs(entry - above[column - 1]))
                 better = np.isfinite(entry) & (moved + rounding < error)
                 value[better], error[better] = entry[better], (moved + rounding)[better]
+                gap[better] = np.abs(row[0] - entry)[better]
             above = row
             if level >= LEAST - 1 and bool((rounding > error).all()):
                 break  # rounding alone is worse than what has been reached
@@ -84,14 +93,14 @@ def slope(
     return Slope(value, SAFETY * error, left, right, kink)
 
 
-def noise_along(along: Callable[[float], Array], spacing: float) -> Array:
+def noise_along(along: Along, spacing: float) -> Array:
     """How much rounding the values of `along` carry, from their higher differences.
 
     Differences of high order take away what is smooth; what is left is noise. The table is that of ECnoise: Moré and
     Wild, "Estimating computational noise", SIAM Journal on Scientific Computing 33 (2011), 1292-1314.
     """
     with np.errstate(all="ignore"):
-        table = np.array([along(spacing * k) for k in range(NOISE_POINTS)])
+        table = np.array([along(spacing * k)[0] for k in range(NOISE_POINTS)])
         found = []
         gamma = 1.0
         for order in range(1, NOISE_POINTS // 2):

@@ -55,14 +55,18 @@ class Point:
         size = float(np.sqrt(np.mean(np.square(a, dtype=np.float64)))) if a.size else 0.0
         return size if np.isfinite(size) and size > 0 else 1.0
 
-    def direction(self, argument: int, rng: np.random.Generator) -> Array:
-        """A random direction in proportion to the entries, so that it leaves no domain at once."""
+    def sizes(self, argument: int) -> Array:
+        """How far entries may be moved, in proportion to themselves, so that they leave no domain; zeros a little."""
         a = self.arguments[argument]
-        size = np.maximum(np.abs(a), 1e-3 * self.scale(argument))
+        return np.where(a == 0, 1e-3 * self.scale(argument), np.abs(a))
+
+    def direction(self, argument: int, rng: np.random.Generator) -> Array:
+        """A random direction."""
+        a = self.arguments[argument]
         drawn = (rng.random(a.shape, np.float32) + 0.5) * np.where(
             rng.random(a.shape, np.float32) < 0.5, -1, 1
         )
-        return np.asarray(size * drawn, a.dtype)
+        return np.asarray(self.sizes(argument) * drawn, a.dtype)
 
     def ties(self, argument: int, most: int = 4) -> list[Array]:
         """Directions that move all entries of one value together, for values that occur more than once."""

@@ -45,11 +45,12 @@ def _by_numbers(e: Evidence, argument: int, way: Array) -> tuple[Array, Array]:
     """The change of the gradient along `way`, and its error."""
     head = e.heads[-1]
 
-    def along(t: float) -> Array:
+    def along(t: float) -> tuple[Array, Array]:
         g = e.side.pull(e.point.moved({argument: way}, t), head).gradients[argument]
-        return np.zeros(way.size) if g is None else g.reshape(-1).astype(np.float64, copy=False)
+        flat = np.zeros(way.size) if g is None else g.reshape(-1).astype(np.float64, copy=False)
+        return flat, np.abs(flat)
 
-    at_zero = along(0.0)
+    at_zero, _ = along(0.0)
     noise = 4 * np.finfo(np.float64).eps * np.full(at_zero.shape, float(np.max(np.abs(at_zero), initial=0)))
     found = slope(along, at_zero, noise, 0.05, 8)
     return found.value, np.where(np.isfinite(found.error), 4 * found.error, np.inf)

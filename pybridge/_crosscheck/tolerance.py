@@ -3,7 +3,8 @@
 Three parts are added for each entry:
 
 - *condition*: what the entry itself does when the inputs change in their last digit;
-- *rounding*: some units in the last place of the array's largest entry, because sums cancel;
+- *rounding*: some units in the last place of the array's largest entry, or of what a gradient of values and inputs of
+  these sizes is as a rule, because sums cancel;
 - *algorithm*: eps^(2/3) of the entry. A formula that loses more than a third of the digits is worse than rounding.
 """
 
@@ -27,8 +28,12 @@ class Tolerance:
     text: str
 
 
-def tolerance(value: Array, spread: Array, eps: float, rtol: float | None, atol: float | None) -> Tolerance:
+def tolerance(
+    value: Array, spread: Array, eps: float, rtol: float | None, atol: float | None, usual: float = 0.0
+) -> Tolerance:
     """The tolerance of an array whose entries differed by `spread` under changes of the inputs' last digits.
+
+    `usual` is the size that entries have as a rule, where these may be small by cancellation.
 
     `rtol` and `atol`, where given, take the place of all that.
     """
@@ -37,12 +42,12 @@ def tolerance(value: Array, spread: Array, eps: float, rtol: float | None, atol:
         relative, absolute = rtol or 0.0, atol or 0.0
         return Tolerance(relative * size + absolute, f"given: {absolute:g} + {relative:g} |value|")
     largest = float(size.max()) if size.size else 0.0
-    entries = eps ** (2 / 3) * size + UNITS * (eps * largest + spread)
+    entries = eps ** (2 / 3) * size + UNITS * (eps * max(largest, 4 * usual) + spread)
     wide = float(spread.max()) if spread.size else 0.0
     condition = wide / (eps * largest) if largest else 0.0
     return Tolerance(
         entries,
-        f"{eps ** (2 / 3):.1e} |value| + {UNITS} × ({eps:.1e} × {largest:.3g} + condition); "
+        f"{eps ** (2 / 3):.1e} |value| + {UNITS} × ({eps:.1e} × {max(largest, 4 * usual):.3g} + condition); "
         f"inputs changed in the last digit change it by up to {condition:.3g} units in the last place",
     )
 
