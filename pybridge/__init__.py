@@ -17,6 +17,9 @@ from .julia import JuliaError as JuliaError
 from .julia import include as include
 
 if TYPE_CHECKING:
+    from . import testing as testing
+    from ._crosscheck import Report as Report
+    from ._crosscheck import crosscheck as crosscheck
     from ._dispatch import serve as serve
     from ._libmxnet import GraphError as GraphError
     from .arrays import asjulia as asjulia
@@ -48,17 +51,21 @@ _ROOMS = {
     "functions": "function JuliaFunction",
     "arrays": "asjulia asndarray",
     "_dispatch": "serve",
+    "_crosscheck": "crosscheck Report",
     "_libmxnet": "GraphError",
 }
+_MODULES = ("testing",)
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = ["JuliaError", "include", "jl", *_WHERE]
+__all__ = ["JuliaError", "include", "jl", *_MODULES, *_WHERE]
 
 with suppress(ImportError):  # without NumPy there is nothing to mend; the doctor says so
     _numpy_aliases.restore()
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name != "jl" and name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("._dispatch", __name__)  # from the first use on, libmxnet's calls come to the dispatch

@@ -108,6 +108,56 @@ def demo(
     raise typer.Exit(status)
 
 
+@app.command(
+    epilog=_examples(
+        "pybridge check model.py:swish layers.jl:Swish --input 32x10",
+        "pybridge check model.py:affine layers.jl:affine --input 32x10 --input 10x3 --input 3 --html report.html",
+        "pybridge check - layers.jl:Swish --input 100   # Julia alone, against numbers",
+        "pybridge check --all pairs.toml",
+    )
+)
+def check(
+    python: Optional[str] = typer.Argument(None, help="FILE:NAME of the Python function, or - for none."),
+    julia: Optional[str] = typer.Argument(None, help="FILE:NAME of the Julia function, or - for none."),
+    shape: list[str] = typer.Option([], "--input", help="Shape of an argument, one for each, as in 32x10."),
+    low: float = typer.Option(-2.0, help="Smallest random input."),
+    high: float = typer.Option(2.0, help="Largest random input."),
+    avoid: list[float] = typer.Option([], help="A value that inputs keep away from."),
+    dtype: Optional[str] = typer.Option(None, help="float64 (the default), float32 or float16."),
+    layout: str = typer.Option("julia", help="Index order of the Julia function: julia or python."),
+    seed: int = typer.Option(0, help="Seed of every random number."),
+    rtol: Optional[float] = typer.Option(
+        None, help="Relative tolerance, instead of what dtype and condition say."
+    ),
+    atol: Optional[float] = typer.Option(None, help="Absolute tolerance, likewise."),
+    html: Optional[Path] = typer.Option(
+        None, help="Write the report as a page (with --all: a folder of pages)."
+    ),
+    plot: Optional[Path] = typer.Option(None, help="Save the report's picture as a PNG."),
+    all_pairs: Optional[Path] = typer.Option(None, "--all", help="A TOML file of pairs to compare."),
+) -> None:
+    """Compare a Python function with a Julia function: values, gradients, and who is right.
+
+    Exit status 0: they agree; 1: they do not; 2: they could not be compared.
+    """
+    from ._crosscheck import command
+
+    if all_pairs is not None:
+        raise typer.Exit(command.check_all(all_pairs, html))
+    python, julia = (None if name in (None, "-") else name for name in (python, julia))
+    if python is None and julia is None:
+        raise typer.Exit(
+            command.refuse(command.CheckError("name a Python function, a Julia function, or both"))
+        )
+    options = {
+        key: value for key, value in (("seed", seed), ("rtol", rtol), ("atol", atol)) if value is not None
+    }
+    pair = command.Pair(
+        python, julia, shape, low=low, high=high, avoid=avoid, dtype=dtype, layout=layout, options=options
+    )
+    raise typer.Exit(command.check_one(pair, html, plot))
+
+
 def main() -> None:
     """Run the command line."""
     app()

@@ -22,8 +22,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from . import autograd
+from ._crosscheck import Report, crosscheck
 from .functions import JuliaFunction, function
 from .julia import include
+from .testing import inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +145,7 @@ def run(
 
     Returns:
         An exit status: 0, or 1 when some gradient differs from MXNet's by more than 1e-4 (float32) or 1e-9
-        (float64) of its largest entry.
+        (float64) of its largest entry, or a Julia layer is not the function that MXNet's operators are.
 
     Raises:
         ValueError: for an argument out of range.
@@ -169,6 +171,9 @@ def run(
     history = train(network, digits, epochs, seed, console)
     console.print(f"Test accuracy: [bold]{history.test_accuracy[-1]:.2%}[/bold]")
 
+    reports = crosscheck_layers(seed)
+    for report in reports:
+        console.print(f"{report.names}, in values and gradients: {report.verdict}", highlight=False)
     comparisons = compare_gradients(network, digits)
     console.print(_table(comparisons, TOLERANCE[dtype]))
     draw(history, comparisons, out)
@@ -177,6 +182,10 @@ def run(
     apart = [comparison.name for comparison in comparisons if not comparison.error <= TOLERANCE[dtype]]
     if apart:
         console.print(f"[bold red]The languages disagree on the gradient of {', '.join(apart)}.[/bold red]")
+    for report in reports:
+        if not report:
+            console.print(report)
+    if apart or not all(reports):
         return 1
     console.print("[green]Julia and MXNet agree on every gradient.[/green]")
     return 0
@@ -261,6 +270,23 @@ def compare_gradients(network: gluon.Block, digits: Digits) -> list[GradientComp
     return [
         GradientComparison(name.replace("demo_", ""), p.shape, p.grad().asnumpy(), q.grad().asnumpy())
         for (name, p), (_, q) in zip(ours, theirs)
+    ]
+
+
+def crosscheck_layers(seed: int) -> list[Report]:
+    """Each Julia layer against MXNet's operators and against derivatives by numbers, on small random inputs."""
+
+    def dense(x: Any, weight: Any, bias: Any) -> Any:
+        return mx.nd.FullyConnected(x, weight, bias, num_hidden=bias.shape[0])
+
+    def swish(x: Any) -> Any:
+        return x * mx.nd.sigmoid(x)
+
+    shapes = ((5, 4), (3, 4), (3,))
+    arguments = [inputs(shape, seed=seed + i) for i, shape in enumerate(shapes)]
+    return [
+        crosscheck(dense, _layer("JuliaDense"), arguments, seed=seed),
+        crosscheck(swish, _layer("JuliaSwish"), [inputs((5, 4), -3, 3, seed=seed)], seed=seed),
     ]
 
 

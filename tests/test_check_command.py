@@ -1,0 +1,137 @@
+"""`pybridge check`: pairs of functions from files, one report or a table of many, and the exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.testing import CliRunner
+
+from pybridge.cli import app
+
+MODEL = """
+import mxnet as mx
+
+def swish(x):
+    return x * mx.nd.sigmoid(x)
+
+def affine(x, w, b):
+    return mx.nd.dot(x, w) + b
+"""
+LAYERS = """
+module CommandLayers
+σ(x) = 1 / (1 + exp(-x))
+swish(x) = (x .* σ.(x), Δ -> Δ .* (σ.(x) .+ x .* σ.(x) .* (1 .- σ.(x))))
+forgot(x) = (x .* σ.(x), Δ -> Δ .* σ.(x))
+affine(x, w, b) = (w * x .+ b, Δ -> (w' * Δ, Δ * x', vec(sum(Δ, dims=2))))
+end
+"""
+PAIRS = """
+[[pair]]
+python = "model.py:swish"
+julia = "layers.jl:CommandLayers.swish"
+inputs = ["6x5"]
+
+[[pair]]
+name = "affine"
+python = "model.py:affine"
+julia = "layers.jl:CommandLayers.affine"
+inputs = ["4x3", "3x2", "2"]
+low = -1.0
+"""
+WRONG = """
+[[pair]]
+name = "forgot"
+python = "model.py:swish"
+julia = "layers.jl:CommandLayers.forgot"
+inputs = ["5"]
+"""
+GONE = """
+[[pair]]
+name = "gone"
+python = "model.py:nothing"
+inputs = ["5"]
+"""
+
+
+@pytest.fixture
+def files(pb: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "layers.jl").write_text(LAYERS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "150")
+    return tmp_path
+
+
+def check(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["check", *arguments])
+    return done.exit_code, done.output
+
+
+def test_two_functions_that_agree(files):
+    status, said = check(
+        "model.py:swish", "layers.jl:CommandLayers.swish", "--input", "6x5", "--html", "r.html"
+    )
+    assert status == 0, said
+    assert "agree: swish (Python) and CommandLayers.swish (Julia)" in said
+    assert (files / "r.html").is_file()
+
+
+def test_two_functions_that_do_not(files):
+    status, said = check(
+        "model.py:swish", "layers.jl:CommandLayers.forgot", "--input", "4", "--plot", "r.png"
+    )
+    assert status == 1, said
+    assert "Julia wrong" in said and (files / "r.png").is_file()
+
+
+def test_one_function_alone(files):
+    assert check("-", "layers.jl:CommandLayers.swish", "--input", "4")[0] == 0
+    assert check("model.py:swish", "-", "--input", "4")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name a Python function, a Julia function, or both"),
+        (("model.py:swish", "layers.jl:CommandLayers.swish"), "no input: name the shape"),
+        (("model.py:swish", "gone.jl:f", "--input", "3"), "gone.jl does not exist"),
+        (("model.py:nothing", "-", "--input", "3"), "model.py defines no nothing"),
+        (("model", "-", "--input", "3"), "'model' is no FILE:NAME"),
+        (("model.py:swish", "-", "--input", "3 by 4"), "'3 by 4' is no shape"),
+        (("model.py:swish", "layers.jl:CommandLayers.absent", "--input", "3"), "absent not defined"),
+    ],
+)
+def test_what_cannot_be_run_ends_with_2_and_says_why(files, arguments, message):
+    status, said = check(*arguments)
+    assert status == 2 and message in said
+
+
+def test_a_file_of_pairs_gives_one_table_and_a_page_each(files):
+    (files / "pairs.toml").write_text(PAIRS)
+    status, said = check("--all", "pairs.toml", "--html", "pages")
+    assert status == 0, said
+    assert said.count("agree") == 2
+    assert (files / "pages" / "affine.html").is_file()
+    (files / "pairs.toml").write_text(PAIRS + WRONG)
+    status, said = check("--all", "pairs.toml")
+    assert status == 1 and "Julia wrong" in said
+    (files / "pairs.toml").write_text(WRONG + GONE + PAIRS)
+    status, said = check("--all", "pairs.toml")
+    assert status == 2 and "defines no nothing" in said and said.count("agree") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no [[pair]] tables"),
+        ("[[pair]]\ninputs = ['3']", "pair 1: neither python nor julia is named"),
+        ("[[pair]]\njulia = 'a.jl:f'\nshapes = ['3']", "pair 1: unknown keys shapes"),
+        ("[[pair", "pybridge check: "),
+    ],
+)
+def test_a_file_of_pairs_that_cannot_be_read_is_refused(files, text, message):
+    (files / "pairs.toml").write_text(text)
+    status, said = check("--all", "pairs.toml")
+    assert status == 2 and message in said
