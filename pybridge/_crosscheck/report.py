@@ -13,8 +13,9 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from .judge import Judgement, Row
+from .judge import Judgement
 from .tables import Cells, tables
+from .weigh import Row
 
 AGREE = "agree"
 PYTHON_WRONG = "Python wrong"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .judge import Judgement, Row
+from .judge import Judgement
+from .weigh import Row
 
 if TYPE_CHECKING:
     from .report import Report
