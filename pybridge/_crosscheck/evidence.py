@@ -31,11 +31,6 @@ class Faults:
     nonlinear: bool = False  # twice the head gradient did not give twice the gradient
     raised: str | None = None  # by the backward
 
-    def any(self) -> bool:
-        return (
-            bool(self.changed) or self.unstable or self.stateful or self.nonlinear or self.raised is not None
-        )
-
 
 @dataclass
 class Evidence:

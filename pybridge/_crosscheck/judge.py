@@ -26,7 +26,6 @@ class Judgement:
     dtype: str
     wrong: set[str] = field(default_factory=set)  # languages
     differ: int = 0  # entries in which the sides differ, over all heads
-    entries: int = 0  # entries compared between the sides
     kinks: int = 0
     undecided: int = 0  # entries that differ and that the numbers do not decide
     rows: list[Row] = field(default_factory=list)
@@ -34,11 +33,6 @@ class Judgement:
     head: int = 0
     tolerances: dict[str, str] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
-    reference: Array | None = None  # the right gradient, where it is known
-
-    @property
-    def agrees(self) -> bool:
-        return not self.wrong and not self.differ
 
 
 def judge(
@@ -144,7 +138,6 @@ def _compare(
     for p, j, tp, tj in zip(*gradients.values(), *allowed.values()):
         where = differ(p, j, tp + tj)
         result.differ += int(where.sum())
-        result.entries += where.size
         with np.errstate(all="ignore"):
             apart.append(
                 np.where(
