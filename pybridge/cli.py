@@ -123,7 +123,9 @@ def check(
     low: float = typer.Option(-2.0, help="Smallest random input."),
     high: float = typer.Option(2.0, help="Largest random input."),
     avoid: list[float] = typer.Option([], help="A value that inputs keep away from."),
-    dtype: Optional[str] = typer.Option(None, help="float64 (the default), float32 or float16."),
+    dtype: Optional[str] = typer.Option(
+        None, help="float64, float32 or float16; by default float64, and then float32."
+    ),
     layout: str = typer.Option("julia", help="Index order of the Julia function: julia or python."),
     seed: int = typer.Option(0, help="Seed of every random number."),
     rtol: Optional[float] = typer.Option(

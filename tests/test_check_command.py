@@ -114,6 +114,11 @@ def test_a_file_of_pairs_gives_one_table_and_a_page_each(files):
     assert status == 0, said
     assert said.count("agree") == 2
     assert (files / "pages" / "affine.html").is_file()
+    (files / "pairs.toml").write_text((PAIRS + PAIRS).replace('name = "affine"', 'name = "../../aff/ine"'))
+    assert check("--all", "pairs.toml", "--html", "safe/pages")[0] == 0
+    assert sorted(page.name for page in (files / "safe" / "pages").iterdir()) == [
+        "aff-ine-2.html", "aff-ine.html", "layers.jl-CommandLayers.swish-2.html", "layers.jl-CommandLayers.swish.html",
+    ]  # fmt: skip
     (files / "pairs.toml").write_text(PAIRS + WRONG)
     status, said = check("--all", "pairs.toml")
     assert status == 1 and "Julia wrong" in said

@@ -60,6 +60,28 @@ def test_a_hybrid_block_may_be_hybridized(pb, mx, seval, hybridized):
     assert pb.crosscheck(net, julia, [testing.inputs((5, 4))]).verdict == "agree"
 
 
+def test_running_statistics_of_a_block_are_neither_compared_nor_changed(pb, mx, seval):
+    net = mx.gluon.nn.BatchNorm(in_channels=3, epsilon=1e-3)
+    net.initialize()
+    net(mx.nd.ones((2, 3)))
+    before = net.running_mean.data().asnumpy()
+    julia = seval(
+        """(x, γ, β) -> begin
+            n = size(x, 2)
+            m = sum(x, dims=2) ./ n
+            s = sqrt.(sum(abs2, x .- m, dims=2) ./ n .+ eltype(x)(1e-3))
+            z = (x .- m) ./ s
+            back(Δ) = (γ ./ s .* (Δ .- sum(Δ, dims=2) ./ n .- z .* sum(Δ .* z, dims=2) ./ n),
+                       vec(sum(Δ .* z, dims=2)), vec(sum(Δ, dims=2)))
+            (γ .* z .+ β, back)
+        end"""
+    )
+    report = pb.crosscheck(net, julia, [testing.inputs((6, 3))])
+    assert [j.argument for j in report.gradients] == ["argument 1", "gamma", "beta"]
+    np.testing.assert_array_equal(net.running_mean.data().asnumpy(), before)
+    assert report.verdict == "agree", report
+
+
 def test_params_tells_where_the_julia_function_has_a_blocks_parameters(pb, mx, seval):
     net = mx.gluon.nn.Dense(3, in_units=4)
     net.initialize(mx.init.Normal(1))
@@ -157,6 +179,24 @@ def test_a_kink_is_no_error_of_either_side_but_a_gradient_outside_of_it_is(pb, m
     assert "only where the input is zero" in messages(report)
 
 
+def test_a_small_error_at_a_smooth_point_is_no_kink(pb, seval):
+    report = pb.crosscheck(square, seval("x -> (x .^ 2, Δ -> Δ .* (2 .* x .+ 1e-8))"), [np.zeros(3)])
+    assert report.verdict == "Julia wrong"
+    assert not any(row.kink for row in report.gradients[0].rows)
+
+
+def test_swapped_gradients_and_means_over_another_arguments_axis_are_named(pb, mx, seval):
+    x = [testing.inputs((4, 3)), testing.inputs((4, 3), seed=1)]
+    swapped = pb.crosscheck(
+        lambda a, b: a * a * b, seval("(a, b) -> (a .^ 2 .* b, Δ -> (Δ .* a .^ 2, 2 .* Δ .* a .* b))"), x
+    )
+    assert "it is the gradient of argument 2" in messages(swapped)
+    assert "it is the gradient of argument 1" in messages(swapped)
+    mean = seval("(x, b) -> (x .+ b, Δ -> (Δ, vec(sum(Δ, dims=2)) ./ size(Δ, 2)))")
+    report = pb.crosscheck(lambda a, b: a + b, mean, [testing.inputs((8, 3)), testing.inputs(3, seed=1)])
+    assert "one over the size of axis 0 of argument 1" in messages(report)
+
+
 def test_what_is_only_wrong_in_float32_is_found_in_float32(pb, mx, seval):
     # (exp(x) - 1) / x cancels: right in float64, three digits in float32.
     naive = "x -> ((exp.(x) .- 1) ./ x, Δ -> Δ .* (exp.(x) .* (x .- 1) .+ 1) ./ x .^ 2)"
@@ -181,6 +221,8 @@ def test_head_gradients_can_be_given(pb, seval):
     x = [np.array([1.0, 2.0, 3.0])]
     assert pb.crosscheck(square, partly, x, head_grads=np.array([1.0, 0.0, 5.0])).verdict == "agree"
     assert pb.crosscheck(square, partly, x, head_grads=[np.array([0.0, 1.0, 0.0])]).verdict == "Julia wrong"
+    with pytest.raises(ValueError, match=r"head_grads 1 has shape \(2,\); result 1 has \(3,\)"):
+        pb.crosscheck(square, partly, x, head_grads=np.ones(2))
     with pytest.raises(ValueError, match="2 head_grads came for 1 results"):
         pb.crosscheck(square, partly, x, head_grads=[np.ones(3), np.ones(3)])
 
@@ -202,6 +244,12 @@ def test_second_order(pb, mx, seval):
     assert pb.crosscheck(mx.nd.sin, sine, x, order=2).verdict == "agree"
     with pytest.raises(ValueError, match="order is 3; expected 1 or 2"):
         pb.crosscheck(mx.nd.sin, sine, x, order=3)
+
+
+@pytest.mark.parametrize("option", [{"directions": -1}, {"samples": 2.5}])
+def test_counts_are_checked(pb, seval, option):
+    with pytest.raises(ValueError, match="expected a whole number, not negative"):
+        pb.crosscheck(square, seval(SQUARE), [np.ones(2)], **option)
 
 
 def test_the_same_seed_gives_the_same_report(pb, mx, seval):

@@ -74,7 +74,8 @@ def crosscheck(
 
     Raises:
         TypeError: a side is nothing that can be called, or there is no array among the inputs.
-        ValueError: `order`, `grads` or `params` is out of range, or the number of head gradients is wrong.
+        ValueError: `order`, `grads`, `params`, `directions` or `samples` is out of range, or the head gradients do not
+            fit the results.
 
     Examples:
         >>> import pybridge as pb, mxnet as mx
@@ -88,6 +89,9 @@ def crosscheck(
     """
     check = Comparison(rtol, atol, directions, samples, seed)
     point, functions = _set_up(python_fn, julia_fn, inputs, params)
+    for name, count in (("directions", directions), ("samples", samples)):
+        if not isinstance(count, int) or count < 0:
+            raise ValueError(f"crosscheck: {name} is {count!r}; expected a whole number, not negative")
     if order not in (1, 2):
         raise ValueError(f"crosscheck: order is {order!r}; expected 1 or 2")
     chosen = _chosen(grads, point)

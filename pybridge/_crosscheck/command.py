@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Pair:
                 self.low,
                 self.high,
                 avoid=self.avoid,
-                dtype=self.dtype or "float64",
+                dtype=self.dtype or "float32",
                 seed=seed + i,
             )
             for i, text in enumerate(self.shapes)
@@ -85,6 +86,7 @@ def check_all(file: Path, html: Path | None) -> int:
         return refuse(error)
     table = Table("pair", "verdict", "what was found", title=str(file))
     status = AGREE
+    pages: set[str] = set()
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -110,7 +112,7 @@ def check_all(file: Path, html: Path | None) -> int:
                 table.add_row(pair.name, f"[{colour}]{report.verdict}[/{colour}]", found)
                 status = status if report else max(status, DIFFER)
                 if html is not None:
-                    report.to_html(html / f"{pair.name}.html")
+                    report.to_html(html / f"{_file_name(pair.name, pages)}.html")
             progress.advance(task)
     Console().print(table)
     return status
@@ -123,6 +125,17 @@ def refuse(error: BaseException) -> int:
         f"pybridge check: {text}", style="red", markup=False, highlight=False, soft_wrap=True
     )
     return CANNOT_RUN
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """A name of a file in the folder of pages, whatever the pair is called."""
+    plain = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "pair"
+    unique, number = plain, 1
+    while unique in taken:
+        number += 1
+        unique = f"{plain}-{number}"
+    taken.add(unique)
+    return unique
 
 
 def _said(error: BaseException) -> str:

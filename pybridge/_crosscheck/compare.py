@@ -81,9 +81,12 @@ class Comparison:
             if given is not None:
                 if len(given) != len(outputs):
                     raise ValueError(f"crosscheck: {len(given)} head_grads came for {len(outputs)} results")
-                return [
-                    [np.broadcast_to(h, y.shape).astype(y.dtype, copy=False) for h, y in zip(given, outputs)]
-                ]
+                for i, (h, y) in enumerate(zip(given, outputs), 1):
+                    if h.shape != y.shape:
+                        raise ValueError(
+                            f"crosscheck: head_grads {i} has shape {h.shape}; result {i} has {y.shape}"
+                        )
+                return [[h.astype(y.dtype, copy=False) for h, y in zip(given, outputs)]]
             shapes = tuple((y.shape, y.dtype) for y in outputs)
             if shapes in self._drawn:
                 return self._drawn[shapes]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from .array import Array
 
 
-def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: float) -> list[str]:
+def name_difference(
+    wrong: Array, right: Array, allowed: Array | float, eps: float, sizes: Mapping[str, int] | None = None
+) -> list[str]:
     """What would turn `right` into `wrong`, the most telling first; empty where nothing simple would.
 
     Args:
         wrong, right: arrays of any shapes.
         allowed: how far two equal entries may lie apart.
         eps: of the dtype that was computed in.
+        sizes: numbers that a factor may be, by name; those of the array itself are known.
     """
     if wrong.size != right.size:
         return []
@@ -43,7 +46,7 @@ def name_difference(wrong: Array, right: Array, allowed: Array | float, eps: flo
     for name, candidate in _changed(right):
         if alike(candidate):
             return [name]
-    factor = _factor(wrong, right, slack)
+    factor = _factor(wrong, right, slack, sizes or {})
     if factor is not None:
         return [factor]
     small = np.abs(wrong.astype(float, copy=False) - right) <= 1e-5 * np.abs(right) + 1e-6 * _largest(right)
@@ -123,7 +126,7 @@ def _changed(right: Array) -> Iterator[tuple[str, Array]]:
     yield "a constant is added or left out", right - 1
 
 
-def _factor(wrong: Array, right: Array, slack: Array) -> str | None:
+def _factor(wrong: Array, right: Array, slack: Array, sizes: Mapping[str, int]) -> str | None:
     """Is one a multiple of the other?"""
     clear = np.abs(right) > 1e3 * slack
     if not clear.any():
@@ -136,14 +139,13 @@ def _factor(wrong: Array, right: Array, slack: Array) -> str | None:
         (np.abs(wrong[~clear]) <= slack[~clear] * (2 + abs(factor)) + 1e3 * abs(factor) * slack[~clear]).all()
     )
     if steady and small and abs(factor - 1) > 4 * room - 4e-3 * abs(factor - 1):
-        return f"factor: it is {factor:.10g} times the right one{_what_number(factor, right.shape)}"
+        return f"factor: it is {factor:.10g} times the right one{_what_number(factor, right.shape, sizes)}"
     return None
 
 
-def _what_number(factor: float, shape: tuple[int, ...]) -> str:
-    sizes = {f"the size of axis {i}": n for i, n in enumerate(shape)}
-    sizes["the number of entries"] = int(np.prod(shape))
-    for name, n in sizes.items():
+def _what_number(factor: float, shape: tuple[int, ...], others: Mapping[str, int]) -> str:
+    own = {f"the size of axis {i}": n for i, n in enumerate(shape)}
+    for name, n in {**own, "the number of entries": int(np.prod(shape)), **others}.items():
         if n > 1 and abs(factor - n) < 1e-9 * n:
             return f" ({name}: a mean that should be a sum, or the reverse)"
         if n > 1 and abs(factor * n - 1) < 1e-9:

@@ -136,36 +136,42 @@ class Evidence:
         "Optimization and Nonsmooth Analysis" (1983), section 2.5. The ranges of the results' entries are added, for
         each may take its own way.
         """
-        outputs = [y for y in self.outputs if y.dtype.kind == "f"]
-        total = sum(y.size for y in outputs)
-        single = total <= SINGLE
-        asked = units(self.outputs) if single else heads
+        total = sum(y.size for y in self.outputs if y.dtype.kind == "f")
+        asked = units(self.outputs) if total <= SINGLE else heads
+        (low, high, error), (low_wide, high_wide, _) = (
+            self._range(asked, argument, way, radius) for radius in (NEAR / 8, NEAR)
+        )
+        # At a smooth point the range shrinks with the radius.
+        stays = (high - low > 0.5 * (high_wide - low_wide)) & (high - low > 2 * error)
+        middle = (low + high) / 2
+        low, high = np.where(stays, low, middle), np.where(stays, high, middle)
+        if total > SINGLE:
+            return low, high
+        flat = [[h.reshape(-1) for h, y in zip(head, self.outputs) if y.dtype.kind == "f"] for head in heads]
+        weights = np.array([np.concatenate(parts) for parts in flat])
+        ends = np.stack([weights * low, weights * high])
+        return ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+
+    def _range(
+        self, heads: Sequence[Sequence[Array]], argument: int, way: Array, radius: float
+    ) -> tuple[Array, Array, Array]:
+        """The range of derivatives along `way` at points at a distance, and how far these may be off."""
         rng = np.random.default_rng(argument)
         found = []
         for _ in range(NEIGHBOURS):
-            broken = (
-                self.point.sizes(argument)
-                * NEAR
-                * (rng.random(way.shape) + 0.5)
-                * rng.choice([-1, 1], way.shape)
-            )
-            centre = {argument: np.asarray(broken, way.dtype)}
-            at_zero, size = self.phi(asked, self.point.moved(centre, 1.0))
+            drawn = (rng.random(way.shape) + 0.5) * rng.choice([-1, 1], way.shape)
+            off = np.asarray(self.point.sizes(argument) * radius * drawn, way.dtype)
+            at_zero, size = self.phi(heads, self.point.moved({argument: off}, 1.0))
 
-            def along(t: float, broken: Array = centre[argument]) -> tuple[Array, Array]:
+            def along(t: float, off: Array = off) -> tuple[Array, Array]:
                 return self.phi(
-                    asked, self.point.moved({argument: broken + np.asarray(t, way.dtype) * way}, 1.0)
+                    heads, self.point.moved({argument: off + np.asarray(t, way.dtype) * way}, 1.0)
                 )
 
-            found.append(slope(along, at_zero, 2 * EPS * size, 1e-3 * NEAR, 3).value)
+            found.append(slope(along, at_zero, 2 * EPS * size, 1e-3 * radius, 3))
+        values = np.array([s.value for s in found])
         with np.errstate(all="ignore"):
-            low, high = np.min(found, axis=0), np.max(found, axis=0)
-        if not single:
-            return low, high
-        weights = np.array([np.concatenate([h.reshape(-1) for h, y in zip(head, self.outputs) if y.dtype.kind == "f"])
-                            for head in heads])  # fmt: skip
-        ends = np.stack([weights * low, weights * high])
-        return ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+            return values.min(axis=0), values.max(axis=0), np.max([s.error for s in found], axis=0)
 
 
 def units(outputs: Sequence[Array]) -> list[list[Array]]:

@@ -122,7 +122,8 @@ def _wrong(
     kind = "gradient"
     if known is not None:
         right, allowed = known
-        names = name_difference(wrong, right, allowed, eps)
+        names = name_difference(wrong, right, allowed, eps, _sizes(evidence[language]))
+        names = names or _swapped(result, evidence, language, head, argument, wrong, eps)
         other = next((e for k, e in evidence.items() if k != language), None)
         if not names and other is not None:
             names = _other_axis_gradient(other, heads[language][head], argument, wrong, allowed)
@@ -163,6 +164,41 @@ def _right(
         return None
     right = np.array([r.numbers for r in entries]).reshape(result.shape)
     return right, np.array([r.error + r.allowed for r in entries]).reshape(result.shape)
+
+
+def _sizes(e: Evidence) -> dict[str, int]:
+    """Sizes that an error may be a multiple of: of every argument's and every result's axes."""
+    found: dict[str, int] = {}
+    named = [
+        *zip(e.point.names, e.point.arguments),
+        *((f"result {i}", y) for i, y in enumerate(e.outputs, 1)),
+    ]
+    for name, a in named:
+        if isinstance(a, np.ndarray):
+            found.update({f"the size of axis {axis} of {name}": n for axis, n in enumerate(a.shape)})
+            found[f"the number of entries of {name}"] = a.size
+    return found
+
+
+def _swapped(
+    result: Judgement,
+    evidence: dict[str, Evidence],
+    language: str,
+    head: int,
+    argument: int,
+    wrong: Array,
+    eps: float,
+) -> list[str]:
+    """Is it the right gradient of another argument?"""
+    e = next((e for other, e in evidence.items() if other != language and e.gradients), None)
+    if e is None or not e.outputs_like(evidence[language]):
+        return []
+    for i, g in enumerate(e.gradients[head]):
+        if i == argument or g is None or g.shape != wrong.shape or not g.any():
+            continue
+        if not differ(wrong, g, eps ** (2 / 3) * np.abs(g) + 64 * eps * float(np.abs(g).max())).any():
+            return [f"it is the gradient of {e.point.names[i]}"]
+    return []
 
 
 def _wrong_places(

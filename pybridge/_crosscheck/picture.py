@@ -82,7 +82,7 @@ def _histogram(axes: Any, j: Judgement) -> None:
 
 def _places(figure: Any, axes: Any, j: Judgement) -> None:
     axes.set_title("where they differ", fontsize=10)
-    if len(j.gradients) < 2 or len(j.shape) not in (1, 2):
+    if len(j.gradients) < 2 or len(j.shape) not in (1, 2) or not j.differ:
         wrong = sorted({r.where for r in j.rows if r.wrong})[:12]
         axes.set_axis_off()
         axes.text(

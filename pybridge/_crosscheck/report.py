@@ -122,8 +122,8 @@ class Report:
         return f"Report({self.verdict!r}, {len(self.findings)} findings)"
 
     def worst(self, count: int = 8) -> list[tuple[Judgement, Row]]:
-        """The entries in which somebody is wrong, else those furthest apart, with the argument that they are of."""
-        rows = [(j, r) for j in self.gradients for r in j.rows]
+        """The entries in which somebody is wrong, or that differ, the furthest apart first, with their arguments."""
+        rows = [(j, r) for j in self.gradients for r in j.rows if r.wrong or r.undecided]
         return sorted(rows, key=lambda jr: (not jr[1].wrong, -_badness(jr[1])))[:count]
 
     def __rich__(self) -> Group:
@@ -142,7 +142,7 @@ class Report:
             "python": self.python,
             "julia": self.julia,
             "findings": [asdict(f) for f in self.findings],
-            "values": [{**asdict(c), "shape": list(c.shape)} for c in self.values],
+            "values": [{k: _plain(v) for k, v in asdict(c).items()} for c in self.values],
             "gradients": [
                 {
                     "argument": j.argument,

@@ -207,11 +207,17 @@ def _is_type(value: Any) -> bool:
 
 
 def _block_call(block: Any, names: Sequence[str]) -> Callable[..., Any]:
-    parameters = [p for p in block.collect_params().values() if p.grad_req != "null"]
+    every = list(block.collect_params().values())
+    parameters = [p for p in every if p.grad_req != "null"]
+    states = [
+        p for p in every if p.grad_req == "null"
+    ]  # running statistics: each call starts from theirs, on copies
 
     def call(*given: Any) -> Any:
         count = len(given) - len(names)
-        with _lent(parameters, given[count:]):
+        dtype = next(a.dtype for a in given if isinstance(a, NDArray))
+        copies = [p.data().astype(dtype) for p in states]
+        with _lent([*parameters, *states], [*given[count:], *copies]):
             return block(*given[:count])
 
     return call

@@ -132,7 +132,7 @@ def weigh(
         for head, suspects in enumerate(wrong):
             for k in sorted(suspects):
                 low, high = (float(end[head]) for end in ranges[k])
-                if high - low > 1e-3 * max(abs(low), abs(high)):
+                if high > low:
                     rough[head] = True
                     slack = allowed[k][head] + 1e-2 * (high - low)
                     if low - slack <= said[k][head] <= high + slack:
