@@ -71,6 +71,7 @@ def test_the_noise_of_values_is_seen_in_their_higher_differences():
         )
         assert 0.3 * size < noise[0] < 3 * size
     assert noise_along(lambda t: (np.sin([1 + t]), np.ones(1)), 1e-3)[0] < 1e-15
+    assert noise_along(lambda t: (np.abs([t - 7.3e-3]), np.ones(1)), 1e-3)[0] < 1e-15  # a kink is none
 
 
 def test_a_tolerance_grows_with_what_the_inputs_last_digits_change():

@@ -17,6 +17,7 @@ from .array import Array
 EPS = float(np.finfo(np.float64).eps)
 COLUMNS = 5
 NOISE_POINTS = 20
+MEDIAN_OF_SQUARES = 0.455  # of a normal distribution with variance 1
 LEAST = 6  # levels that are looked at in any case
 SAFETY = 4.0
 
@@ -103,11 +104,11 @@ def noise_along(along: Along, spacing: float) -> Array:
         table = np.array([along(spacing * k)[0] for k in range(NOISE_POINTS)])
         found = []
         gamma = 1.0
-        for order in range(1, NOISE_POINTS // 2):
+        for order in range(1, 7):
             table = np.diff(table, axis=0)
             gamma *= 0.5 * order / (2 * order - 1)
-            if order >= 5:
-                found.append(gamma * np.mean(table**2, axis=0))
+            if order >= 5:  # the median, for a kink or a pole among the points is no noise
+                found.append(gamma * np.median(table**2, axis=0) / MEDIAN_OF_SQUARES)
         seen: Array = np.sqrt(np.mean(found, axis=0))
     return np.where(np.isfinite(seen), seen, 0.0)
 
