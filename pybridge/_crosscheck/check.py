@@ -24,8 +24,6 @@ from .report import (
 )
 from .sides import Side
 
-FULL_JACOBIAN = 16  # results with at most this many entries are gone through one by one
-
 
 def crosscheck(
     python_fn: Any,

@@ -10,7 +10,7 @@ import numpy as np
 from .array import Array
 from .diagnosis import name_difference, name_misfit
 from .evidence import Evidence, gather, split, units
-from .explain import explain, explain_missing, explain_values
+from .explain import explain, explain_missing, explain_values, first
 from .judge import judge
 from .point import Point
 from .report import Compared, Report
@@ -95,7 +95,7 @@ class Comparison:
             if total <= FULL_JACOBIAN:
                 heads += units(outputs)
             rng = np.random.default_rng(self.seed)
-            for _ in range(1 if heads else 1 if large else max(1, self.directions)):
+            for _ in range(1 if heads or large else max(1, self.directions)):
                 heads.append(split(rng.standard_normal(total), outputs))
             self._drawn[shapes] = heads
             return heads
@@ -211,7 +211,7 @@ class Comparison:
                     rounded = exact.astype(found.dtype)
                 where = differ(found, rounded, room + eps * np.abs(np.nan_to_num(rounded)))
                 if where.any():
-                    at = tuple(int(k) for k in np.unravel_index(int(np.argmax(where)), where.shape))
+                    at = first(where)
                     report.note(
                         "float32",
                         side.language,

@@ -222,8 +222,6 @@ def gather(
         return evidence, heads
     try:
         _differentiate(evidence, heads, careful)
-    except (KeyboardInterrupt, SystemExit):
-        raise
     except Exception as error:  # whatever the function's backward raises is evidence against it
         faults.raised = f"{type(error).__name__}: {error}".splitlines()[0]
     return evidence, heads
