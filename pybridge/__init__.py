@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from . import _numpy_aliases
 from . import julia as _julia
 from .julia import JuliaError as JuliaError
-from .julia import include as include
 
 if TYPE_CHECKING:
+    from . import gluon as gluon
     from . import testing as testing
     from ._crosscheck import Report as Report
     from ._crosscheck import crosscheck as crosscheck
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .autograd import train_mode as train_mode
     from .functions import JuliaFunction as JuliaFunction
     from .functions import function as function
+    from .julia import include as include
 
 __version__ = "0.1.0"
 
@@ -53,11 +54,12 @@ _ROOMS = {
     "_dispatch": "serve",
     "_crosscheck": "crosscheck Report",
     "_libmxnet": "GraphError",
+    "julia": "include",
 }
-_MODULES = ("testing",)
+_MODULES = ("gluon", "testing")
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = ["JuliaError", "include", "jl", *_MODULES, *_WHERE]
+__all__ = ["JuliaError", "jl", *_MODULES, *_WHERE]
 
 with suppress(ImportError):  # without NumPy there is nothing to mend; the doctor says so
     _numpy_aliases.restore()

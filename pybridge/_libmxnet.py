@@ -85,6 +85,7 @@ _MEANINGS = (
 )
 
 _pending_error = threading.local()
+_kept_failures: dict[int, BaseException] = {}
 
 
 def explain(text: str) -> str:
@@ -101,7 +102,17 @@ def set_error(text: str) -> None:
     _pending_error.text = text
 
 
+def keep_failure(thread: int, failure: BaseException | None) -> None:
+    """Let the call of libmxnet that `thread` is making, and that is about to fail, raise `failure`."""
+    _kept_failures.pop(thread, None)
+    if failure is not None:
+        _kept_failures[thread] = failure
+
+
 def _last_error() -> bytes:
+    kept = _kept_failures.pop(threading.get_ident(), None)
+    if kept is not None:
+        raise kept
     text = _pending_error.__dict__.pop("text", None)
     if text is None:
         text = (real("MXGetLastError")() or b"").decode("utf-8", "replace")
@@ -179,10 +190,13 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_is_owner": (_I, ()),
     "pb_live_nodes": (_L, ()),
     "pb_live_nodes_address": (_P, ()),
+    "pb_live_operators_address": (_P, ()),
+    "pb_created_states": (_L, ()),
+    "pb_dead_operators": (_L, (_P, _L)),
     "pb_attending": (_I, ()),
     "pb_describe": (_I, (_P, _P, _I, _I)),
     "pb_release_block": (None, (_P,)),
-    "pb_open_call": (_I, (_P, _P, _I)),
+    "pb_open_call": (_I, (_P, _P, _I, _I)),
     "pb_close_call": (_I, (_P, _P, _I)),
     "pb_job_error": (ctypes.c_char_p, ()),
     "pb_pumping": (_I, ()),
@@ -211,7 +225,7 @@ def _load() -> tuple[Any, Any]:
     with_python: dict[str, tuple[Any, tuple[Any, ...]]] = {
         "pb_serve_with": (None, (o,)),
         "pb_backward": (o, (_P, _P, _I, _P)),
-        "pb_blocking": (o, (_P, o, _P, _I, _I, _P)),
+        "pb_blocking": (o, (_P, o, _P, _I, _I, _I, _P)),
         "pb_serve": (o, (o, _I)),
         "pb_drain_values": (None, ()),
         "pb_wrap_dealloc": (_I, (o, ctypes.c_char_p)),
@@ -226,6 +240,12 @@ def _load() -> tuple[Any, Any]:
 
 #: Calls that can wait go through `waiting`; those that only look at a number keep the GIL.
 waiting, quick = _load()
+
+
+#: The name under which Julia functions are operators of symbolic graphs.
+OPERATOR = "pybridge"
+
+check_call(_LIB.MXCustomOpRegister(OPERATOR.encode(), ctypes.cast(quick.pb_new_operator, ctypes.c_void_p)))
 
 
 #: Addresses that PyBridge gets, in the order of `link!` in julia/src/links.jl.
@@ -331,6 +351,21 @@ def is_intermediate(x: NDArray) -> bool:
     """Was `x` computed inside a recorded graph?  A leaf's history is nothing but itself."""
     history = symbol(x)
     return history is not None and len(history.get_internals().list_outputs()) > 1
+
+
+def operator_handle(name: str) -> int:
+    """The handle of libmxnet's operator `name`."""
+    found = ctypes.c_void_p()
+    check_call(_LIB.NNGetOpHandle(name.encode(), ctypes.byref(found)))
+    assert found.value is not None
+    return found.value
+
+
+def symbol_text(handle: Any) -> bytes:
+    """The JSON of a symbol, subgraphs and all."""
+    text = ctypes.c_char_p()
+    check_call(_LIB.MXSymbolSaveToJSON(handle, ctypes.byref(text)))
+    return text.value or b""
 
 
 def symbol(x: NDArray) -> Any:
