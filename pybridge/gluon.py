@@ -152,8 +152,8 @@ class JuliaBlock(mx.gluon.HybridBlock):
         for i, a in enumerate(inputs, 1):
             if not isinstance(a, mx.sym.Symbol):
                 raise TypeError(
-                    f"{self._function.name}: input {i} is a {type(a).__name__}; in a graph a JuliaBlock takes arrays only. "
-                    "Give constants as keyword arguments of the block."
+                    f"{self._function.name}: input {i} is a {type(a).__name__}; in a graph a JuliaBlock takes arrays "
+                    "only. Give constants as keyword arguments of the block."
                 )
         numpy = any(isinstance(a, mx.sym.np._Symbol) for a in arguments)
         attributes = _dispatch.attributes_of(
@@ -174,7 +174,7 @@ class JuliaBlock(mx.gluon.HybridBlock):
         return f"JuliaBlock({self._function.name}{', ' if shapes else ''}{shapes})"
 
 
-class _Values(mx.init.Initializer):  # type: ignore[misc]
+class _Values(mx.init.Initializer):
     """Initialises a parameter with the values that a Julia field had."""
 
     def __init__(self, values: NDArray) -> None:
