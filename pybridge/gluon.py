@@ -218,4 +218,4 @@ def _fields_of(target: Any) -> dict[str, NDArray]:
     if isinstance(target, str) or not isinstance(target, julia.value_base()):
         return {}
     found = _dispatch.ask_bridge("parameter_fields", "JuliaBlock", target)
-    return {str(pair.first): asndarray(pair.second).copy() for pair in found}
+    return {str(name): asndarray(values).copy() for name, values in found}

@@ -61,6 +61,7 @@ function run_backward(b::Block)
     elseif _has_inplace(backward!, node.f, deltas)
         _backward_inplace(b, node, deltas, targets)
     else
+        _has_backward(node.f) || _no_gradient(p, Forward(node.f))
         _write_gradients(b, node, Base.invokelatest(backward, node.f, deltas...), targets)
     end
     if CHECK[]
