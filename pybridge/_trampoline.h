@@ -200,7 +200,8 @@ void forget_helpers(void); /* in a forked child */
 
 /* ---- from _trampoline_pump.c -------------------------------------------------------------------------------- */
 
-int serve_here(int64_t *block); /* a request that arrived on the owner itself */
+int serve_here(int64_t *block);  /* a callback that arrived on the owner itself */
+int answer_here(int64_t *block); /* a question that a thread of Python has */
 
 /* ---- from _trampoline_values.c ------------------------------------------------------------------------------ */
 

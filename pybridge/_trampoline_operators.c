@@ -37,20 +37,17 @@ static int64_t *new_question(int kind, int64_t id, int arrays) {
     return block;
 }
 
-/* What goes wrong is raised by the call that a helper makes; on other threads it is kept for the error text of the call
- * that asked, which is about to fail. */
+/* A helper asks the owner, which raises what goes wrong.  Other threads are Python's own and answer themselves; what goes
+ * wrong is kept for the error text of the call that they are making, which is about to fail. */
 static int ask(int64_t *block) {
-    call c = {.thread = pthread_self(), .begun_served = atomic_load(&attending) > 0};
     request r = {.block = block};
     block[H_DEPTH] = helper_depth();
-    if (!is_helper()) {
-        block[H_DIRECT] = (int64_t)(uintptr_t)pthread_self();
-        r.call = &c;
-    }
-    if (pb_is_owner() || !have_owner)
-        r.outcome = serve_here(block);
-    else
+    if (is_helper()) {
         await_answer(&r);
+    } else {
+        block[H_DIRECT] = (int64_t)(uintptr_t)pthread_self();
+        r.outcome = answer_here(block);
+    }
     return r.outcome == OK;
 }
 

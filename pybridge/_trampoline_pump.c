@@ -181,11 +181,28 @@ static int serve_one(pump *p, int64_t *block) {
 int serve_here(int64_t *block) {
     PyGILState_STATE gil = PyGILState_Ensure();
     pump own = {0};
-    int outcome = serve_one(pumps && !block[H_DIRECT] ? pumps : &own, block);
+    int outcome = serve_one(pumps ? pumps : &own, block);
     if (own.failure) { /* there is no call of ours that could raise it */
         PyErr_SetObject((PyObject *)Py_TYPE(own.failure), own.failure);
         PyErr_WriteUnraisable(serve);
         Py_DECREF(own.failure);
+    }
+    PyGILState_Release(gil);
+    return outcome;
+}
+
+/* A question of a thread of Python, answered there. */
+int answer_here(int64_t *block) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int recording = 0, ignored, outcome = FAILED;
+    mx.set_recording(0, &recording);
+    PyObject *result = PyObject_CallFunction(serve, "Li", (long long)(intptr_t)block, 0);
+    mx.set_recording(recording, &ignored);
+    if (result) {
+        outcome = (int)PyLong_AsLong(result);
+        Py_DECREF(result);
+    } else {
+        PyErr_WriteUnraisable(serve);
     }
     PyGILState_Release(gil);
     return outcome;

@@ -12,12 +12,12 @@ EXPORT void pb_set_timeout(double seconds) { timeout_seconds = seconds; }
 
 /* ---- asking, and waiting for the answer --------------------------------------------------------------------- */
 
-/* The other thread's call that a callback of this node (NULL: a question of this thread) belongs to; NULL if it is the
- * owner's.  With mu held. */
+/* The other thread's call that a callback of this node belongs to; NULL if it is the owner's (as a helper's question,
+ * without a node, is).  With mu held. */
 static call *call_of(const node *nd) {
-    for (call *c = calls; c; c = c->next)
-        if (pthread_equal(c->thread, nd ? nd->recorder : pthread_self())) return c;
-    return owner_jobs ? NULL : calls;
+    for (call *c = calls; c && nd; c = c->next)
+        if (pthread_equal(c->thread, nd->recorder)) return c;
+    return owner_jobs || !nd ? NULL : calls;
 }
 
 static void take_seat(request *r) { /* with mu held */

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mxnet as mx
+import numpy as np
 
 from . import _dispatch, julia
 from ._libmxnet import OPERATOR, NDArray
@@ -28,8 +29,9 @@ class JuliaBlock(mx.gluon.HybridBlock):
             a function, or a struct that can be called; see `pybridge.function`.
         params: parameter names to shapes in Python's order (0: known at the first call, from the Julia method
             `PyBridge.paramshapes(layer, inputsize...)`), or to dictionaries of arguments of `gluon.Parameter`
-            (`shape`, `init`, `dtype`, `lr_mult`, `wd_mult`, `grad_req`, ...). None: the floating-point arrays among
-            the fields of `target`, if that is a struct, with their values; nested fields have dotted names.
+            (`shape`, `init`, `dtype`, `lr_mult`, `wd_mult`, `grad_req`, ...), where `init` can also be an array: of
+            Julia, of MXNet or of NumPy. None: the floating-point arrays among the fields of `target`, if that is a
+            struct, with their values; nested fields have dotted names.
         aux: auxiliary states, such as running means, in the same form. They have no gradient, `forward` may write to
             them, and they are initialised with zeros unless a dictionary says otherwise.
         outputs: how many arrays `forward` returns.
@@ -89,8 +91,7 @@ class JuliaBlock(mx.gluon.HybridBlock):
                 f"JuliaBlock: {both[0]!r} is in params and in aux; a name can be only one of them"
             )
         fields = _fields_of(target) if params is None else {}
-        for name, values in fields.items():
-            named[name] = {"shape": values.shape, "dtype": values.dtype, "init": _Values(values)}
+        named.update((name, _starting_with(values, {})) for name, values in fields.items())
         if isinstance(shared, JuliaBlock):
             shared = shared.params
         super().__init__(prefix=prefix, params=shared)
@@ -209,8 +210,19 @@ def _checked_parameters(which: str, given: Any) -> dict[str, dict[str, Any]]:
                 f"JuliaBlock: {which}[{name!r}] is {shape!r}; expected a shape, a tuple of whole numbers (0: not known "
                 "yet)"
             )
+        init = arguments.get("init")
+        if isinstance(init, (NDArray, np.ndarray)) or (julia.started() and isinstance(init, julia.value_base())):
+            arguments = _starting_with(init, arguments)
         checked[name] = arguments
     return checked
+
+
+def _starting_with(values: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments for a parameter that starts with these values."""
+    if not isinstance(values, (NDArray, np.ndarray)):
+        values = asndarray(values).copy()
+    kept = values.copy() if isinstance(values, NDArray) else mx.nd.array(values, dtype=values.dtype)
+    return {"dtype": kept.dtype, **arguments, "shape": kept.shape, "init": _Values(kept)}
 
 
 def _fields_of(target: Any) -> dict[str, NDArray]:

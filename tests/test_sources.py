@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import mxnet as mx
 import numpy as np
 import pytest
 
 import pybridge as pb
 
-PACKAGES = Path(__file__).parent / "packages"
-
 
 @pytest.fixture(scope="module")
-def jl():
-    """Main, with the stand-ins of ChainRulesCore, Zygote, Flux and Lux on the load path."""
+def jl(stand_ins):
+    """Main, with ChainRulesCore, Zygote, Flux and Lux loaded."""
     main = pb.jl
-    main.seval(f'"{PACKAGES}" in LOAD_PATH || pushfirst!(LOAD_PATH, "{PACKAGES}")')
     main.seval("using ChainRulesCore, Zygote, Flux, Lux")
     main.seval("""
     module Sources

@@ -24,11 +24,9 @@ REGISTERED = {
 
 
 @pytest.fixture(scope="module")
-def run(pb: ModuleType) -> Any:
+def run(pb: ModuleType, stand_ins: Path) -> Any:
     """Run a file of Julia tests with the stand-ins on the load path."""
-    run = pb.include(HERE.parent / "julia" / "test" / "report.jl").report
-    pb.jl.seval("folder -> folder in LOAD_PATH || pushfirst!(LOAD_PATH, folder)")(str(PACKAGES))
-    return run
+    return pb.include(HERE.parent / "julia" / "test" / "report.jl").report
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

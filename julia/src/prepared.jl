@@ -70,7 +70,7 @@ function _check(p::Prepared, target)
         _type_error(p.name, " is an instance: give its type, ", typeof(target), "; each call makes a fresh one")
     elseif target isa Type && target <: CustomFunction
         argkind(target) === :array || _value_error(p.name, ": argkind ", repr(argkind(target)), " is not available, only :array")
-    elseif p.ad === nothing && chainrules() === nothing
+    elseif p.ad === nothing && !_has_rule(target)
         _no_gradient(p, target)
     end
     return nothing

@@ -12,6 +12,14 @@ end
 
 const CHAINRULES = Ref{Any}(nothing)
 
+"Has ChainRulesCore an `rrule` for `f`, other than the one for everything, which says that there is none?"
+function _has_rule(f)
+    rules = chainrules()
+    rules === nothing && return false
+    found = methods(rules.rrule, Tuple{typeof(f),Vararg{Any}})
+    return any(m -> Base.unwrap_unionall(m.sig).parameters[2] !== Any, collect(found))
+end
+
 "A custom function without a `backward`, as a function of the arguments of its `forward`."
 struct Forward
     f::Any
@@ -89,7 +97,7 @@ function _no_gradient(p::Prepared, target)
     own = kind <: CustomFunction ? string("PyBridge.backward has no method for ", kind) :
         string("it is no subtype of PyBridge.CustomFunction but a ", target isa Type ? typeof(target) : kind)
     rule = chainrules() === nothing ? "no package has loaded ChainRulesCore, so there is no rrule" :
-        "ChainRulesCore has no rrule for it and these arguments"
+        "ChainRulesCore has no rrule for it (with these arguments)"
     hint = target isa Function ? ". A function that returns (y, back) needs pullback=True" : ""
     _type_error(p.name, ": nothing says what its gradient is: ", own, "; ", rule, "; no AD module was given (ad=pb.jl.Zygote)", hint)
 end
