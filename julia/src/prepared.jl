@@ -15,12 +15,12 @@ const PREPARED = Dict{Int,Prepared}()
 const LAST_PREPARED = Ref(0)
 
 """
-    prepare(target, name, pullback, python, keywords, ad, fields) -> number
+    prepare(target, name, pullback, python, keywords[, ad, fields]) -> number
 
 Make `target` ready to be called; the number stands for it from then on. A string names it, or the AD module, from `Main`.
 `fields` are dotted names of array fields of `target`, which follow its inputs as arguments.
 """
-function prepare(target, name, pullback::Bool, python::Bool, keywords, ad, fields)
+function prepare(target, name, pullback::Bool, python::Bool, keywords, ad = nothing, fields = ())
     paths = [map(Symbol, split(String(f), '.')) for f in fields]
     p = Prepared(_path(target), String(name), pullback, python, _named(keywords), _path(ad), paths, nothing)
     target isa AbstractString || _check(p, target)   # a name may be defined later
