@@ -114,8 +114,6 @@ typedef struct node {
     int holding, dead; /* while MXCustomFunctionRecord runs */
     callback_list callbacks; /* libmxnet keeps the address */
     void *contexts[3];
-    int n_kept; /* the arguments of an operator's last forward, which its backward may look at */
-    handle_t *kept;
 } node;
 
 typedef struct {

@@ -16,8 +16,6 @@ node *new_node(int64_t function) {
 }
 
 void node_gone(node *nd) {
-    for (int i = 0; i < nd->n_kept; i++) mx.free(nd->kept[i]);
-    free(nd->kept);
     pthread_mutex_lock(&mu);
     if (!forked) push(&dead_nodes, nd->id);
     atomic_fetch_sub(&live_nodes, 1);

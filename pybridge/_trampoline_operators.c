@@ -123,13 +123,6 @@ static int on_operator_delete(void *own) { /* on any thread */
 
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
-static void free_kept(node *nd) {
-    for (int i = 0; i < nd->n_kept; i++) mx.free(nd->kept[i]);
-    free(nd->kept);
-    nd->kept = NULL;
-    nd->n_kept = 0;
-}
-
 static handle_t *pick(int count, handle_t *arrays, const int *tags, int first, int second, int *found) {
     handle_t *picked = must(calloc((size_t)count + 1, sizeof *picked));
     *found = 0;
@@ -140,16 +133,14 @@ static handle_t *pick(int count, handle_t *arrays, const int *tags, int first, i
 }
 
 static int on_forward(int count, void **arrays, int *tags, const int *reqs, const int is_train, void *state) {
-    node *nd = state;
     int n_in, n_out, n_aux = 0;
     for (int i = 0; i < count; i++) n_aux += tags[i] == TAG_AUX;
     handle_t *in = pick(count, arrays, tags, TAG_INPUT, TAG_AUX, &n_in);
     handle_t *out = pick(count, arrays, tags, TAG_OUTPUT, -1, &n_out);
-    run_node(nd, K_FORWARD, n_in, in, n_aux, n_out, out, reqs, is_train);
-    free_kept(nd); /* only now: Julia has let go of what the forward before it saved */
-    nd->kept = in;
-    nd->n_kept = n_in;
-    for (int i = 0; i < n_out; i++) mx.free(out[i]);
+    run_node(state, K_FORWARD, n_in, in, n_aux, n_out, out, reqs, is_train);
+    /* Only the handles: they do not own the memory, which the graph keeps until the backward has run (on_dependencies). */
+    for (int i = 0; i < count; i++) mx.free(arrays[i]);
+    free(in);
     free(out);
     return 1;
 }

@@ -6,7 +6,7 @@ function run_operator(b::Block)
     target = checked_target(p)
     b[H_STATUS] == 0 || _value_error(p.name, ": an argument or a result has a storage or element type that cannot be shared with Julia")
     n, m = Int(b[H_INPUTS]), Int(b[H_OUTPUTS])
-    # Not pinned: who keeps them until the backward has run is the operator (_trampoline_operators.c).
+    # Not pinned: it is the graph that keeps them, until the backward has run.
     xs = ntuple(i -> array(descriptor(b, i)), n)
     outs = ntuple(j -> array(descriptor(b, n + j)), m)
     reqs = ntuple(j -> req(descriptor(b, n + j)), m)
