@@ -8,8 +8,15 @@ mutable struct Prepared
     keywords::Any             # NamedTuple of the defaults
     ad::Any                   # the AD module to ask, its path from Main, or nothing
     fields::Vector{Vector{Symbol}}   # of a struct: where the parameters are that follow its inputs
-    checked::Any              # what the name meant last, found fit
+    checked::Any              # what the target was last, found fit
+    make::Any                 # makes an instance of it, if it is a type
 end
+
+struct Unchecked end
+
+"Makes instances of `T`. A call of the type itself is looked up anew each time, which takes microseconds."
+struct Maker{T} end
+(::Maker{T})() where {T} = T()
 
 const PREPARED = Dict{Int,Prepared}()
 const LAST_PREPARED = Ref(0)
@@ -22,14 +29,19 @@ Make `target` ready to be called; the number stands for it from then on. A strin
 """
 function prepare(target, name, pullback::Bool, python::Bool, keywords, ad = nothing, fields = ())
     paths = [map(Symbol, split(String(f), '.')) for f in fields]
-    p = Prepared(_path(target), String(name), pullback, python, _named(keywords), _path(ad), paths, nothing)
-    target isa AbstractString || _check(p, target)   # a name may be defined later
+    p = Prepared(_path(target), String(name), pullback, python, _named(keywords), _path(ad), paths, Unchecked(), nothing)
+    target isa AbstractString || checked_target(p)   # a name may be defined later
     PREPARED[LAST_PREPARED[] += 1] = p
     return LAST_PREPARED[]
 end
 
+"The way to a name from `Main`."
+struct Path
+    parts::Vector{Symbol}
+end
+
 _path(target) = target
-_path(name::AbstractString) = Tuple(map(Symbol, split(name, '.')))
+_path(name::AbstractString) = Path(map(Symbol, split(name, '.')))
 
 "What messages call a target."
 target_name(target) = first(string(target), 60)
@@ -39,12 +51,16 @@ forget(number::Integer) = (delete!(PREPARED, Int(number)); nothing)
 
 _named(keywords) = (; (pyconvert(Symbol, k) => pyconvert(Any, v) for (k, v) in pairs(keywords))...)
 
-resolve(p::Prepared) = p.target isa Tuple{Vararg{Symbol}} ? _lookup(p.target, p.name) : p.target
+resolve(p::Prepared) = p.target isa Path ? _lookup(p.target.parts, p.name) : p.target
 
 "The target, found fit for being called."
 function checked_target(p::Prepared)
     target = resolve(p)
-    p.target isa Tuple{Vararg{Symbol}} && target !== p.checked && (_check(p, target); p.checked = target)
+    if target !== p.checked
+        _check(p, target)
+        p.make = target isa Type ? Maker{target}() : nothing
+        p.checked = target
+    end
     return target
 end
 

@@ -41,7 +41,7 @@ end
 function begin_call(p::Prepared, target, keywords, arguments)
     p.pullback && return target
     if target isa Type && target <: CustomFunction
-        f = isempty(keywords) ? Base.invokelatest(target) : Base.invokelatest(target; keywords...)
+        f = isempty(keywords) ? Base.invokelatest(p.make) : Base.invokelatest(target; keywords...)
         return _has_backward(f) || p.ad === nothing && chainrules() === nothing ? f : Forward(f)
     end
     return isempty(p.fields) ? target : OfFields(target, p.fields)
@@ -90,7 +90,7 @@ function _pulled_back(p::Prepared, call, f, xs, keywords)
     return y, :ad, back
 end
 
-resolve_ad(p::Prepared) = p.ad isa Tuple{Vararg{Symbol}} ? _lookup(p.ad, string(p.name, ": ad")) : p.ad
+resolve_ad(p::Prepared) = p.ad isa Path ? _lookup(p.ad.parts, string(p.name, ": ad")) : p.ad
 
 function _no_gradient(p::Prepared, target)
     kind = target isa Forward ? typeof(target.f) : target isa Type ? target : typeof(target)
