@@ -166,13 +166,28 @@ class JuliaBlock(mx.gluon.HybridBlock):
             self._state_names,
         )
         legacy = [a.as_nd_ndarray() if isinstance(a, mx.sym.np._Symbol) else a for a in arguments]
-        made = mx.sym.Custom(*legacy, name="fwd", op_type=OPERATOR, **attributes)
-        results = [r.as_np_ndarray() if numpy else r for r in made]
+        plain = [_plain(a) for a in legacy[: len(inputs)]]
+        made = mx.sym.Custom(*plain, *legacy[len(inputs) :], name="fwd", op_type=OPERATOR, **attributes)
+        results = [_plain(r) for r in made]
+        results = [r.as_np_ndarray() for r in results] if numpy else results
         return results[0] if self._outputs == 1 else results
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}: {self._reg_params[name].shape}" for name in self._reg_params)
         return f"JuliaBlock({self._function.name}{', ' if shapes else ''}{shapes})"
+
+
+_PLAIN = "__plain__"  # marks the symbols that `_plain` has made
+
+
+def _plain(symbol: Any) -> Any:
+    """The values of `symbol` in memory of their own, in the order of a plain array; their gradients likewise.
+
+    Convolutions and their like leave arrays, and gradients, in layouts of oneDNN. libmxnet hands a custom operator a plain
+    copy of such an array, but queues the operator and frees the copy before it has run. `tile` always writes to an array
+    of its own, forward and backward, and oneDNN has no version of it.
+    """
+    return symbol if symbol.attr(_PLAIN) else mx.sym.tile(symbol, reps=(), attr={_PLAIN: "1"})
 
 
 class _Values(mx.init.Initializer):
