@@ -361,6 +361,13 @@ def operator_handle(name: str) -> int:
     return found.value
 
 
+def shallow_copy(symbol: Any) -> ctypes.c_void_p:
+    """A handle of its own on the graph of a symbol; whoever has it frees it."""
+    copy = ctypes.c_void_p()
+    check_call(_LIB.MXShallowCopySymbol(symbol, ctypes.byref(copy)))
+    return copy
+
+
 def symbol_text(handle: Any) -> bytes:
     """The JSON of a symbol, subgraphs and all."""
     text = ctypes.c_char_p()

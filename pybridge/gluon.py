@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import mxnet as mx
@@ -14,6 +16,8 @@ from .arrays import asndarray
 from .functions import JuliaFunction, check_target, is_julia_name
 
 Shape = Sequence[int]
+
+_PARAMETER_ARGUMENTS = tuple(inspect.signature(mx.gluon.Parameter).parameters)[1:]  # but the name
 
 
 class JuliaBlock(mx.gluon.HybridBlock):
@@ -92,8 +96,12 @@ class JuliaBlock(mx.gluon.HybridBlock):
             )
         fields = _fields_of(target) if params is None else {}
         named.update((name, _starting_with(values, {})) for name, values in fields.items())
-        if isinstance(shared, JuliaBlock):
+        if isinstance(shared, mx.gluon.Block):
             shared = shared.params
+        if shared is not None and not isinstance(shared, mx.gluon.ParameterDict):
+            raise TypeError(
+                f"JuliaBlock: shared is a {type(shared).__name__}; expected a JuliaBlock or a ParameterDict"
+            )
         super().__init__(prefix=prefix, params=shared)
         self._outputs = outputs
         self._function = JuliaFunction(target, pullback, layout, kw, ad, tuple(fields))
@@ -120,18 +128,14 @@ class JuliaBlock(mx.gluon.HybridBlock):
         names = [*self._parameter_names, *self._state_names]
         parameters = [self._reg_params[name] for name in names]
         declared = [None if p.shape is None else tuple(n or -1 for n in p.shape) for p in parameters]
-        found = _dispatch.ask_bridge(
-            "parameter_shapes",
-            self._function.name,
-            self._function._number,
-            [a.shape for a in args],
-            names,
-            declared,
+        found = _dispatch.parameter_shapes(
+            self._function.name, self._function._number, [a.shape for a in args], names, declared
         )
         for parameter, shape in zip(parameters, found):
-            parameter.shape = tuple(int(n) for n in shape)
+            parameter.shape = shape
 
-    def hybrid_forward(self, F: Any, *inputs: Any, **parameters: Any) -> Any:  # noqa: N803 (Gluon's name)
+    # A parameter may have any name, F and self, too.
+    def hybrid_forward(self, F: Any, /, *inputs: Any, **parameters: Any) -> Any:  # noqa: N803 (Gluon's name)
         """Call the Julia layer; with symbols, put it into the graph."""
         arguments = [
             *inputs,
@@ -214,12 +218,13 @@ def _checked_parameters(which: str, given: Any) -> dict[str, dict[str, Any]]:
                 f"JuliaBlock: {which} has the name {name!r}; expected an identifier, or several with dots"
             )
         arguments = dict(value) if isinstance(value, Mapping) else {"shape": value}
+        _check_arguments(f"{which}[{name!r}]", arguments)
         shape = arguments.get("shape")
-        if isinstance(shape, int) and not isinstance(shape, bool):
+        if isinstance(shape, Integral) and not isinstance(shape, bool):
             arguments["shape"] = shape = (shape,)
         if shape is not None and not (
             isinstance(shape, Sequence)
-            and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in shape)
+            and all(isinstance(n, Integral) and not isinstance(n, bool) and n >= 0 for n in shape)
         ):
             raise ValueError(
                 f"JuliaBlock: {which}[{name!r}] is {shape!r}; expected a shape, a tuple of whole numbers (0: not known "
@@ -230,6 +235,20 @@ def _checked_parameters(which: str, given: Any) -> dict[str, dict[str, Any]]:
             arguments = _starting_with(init, arguments)
         checked[name] = arguments
     return checked
+
+
+def _check_arguments(which: str, arguments: dict[str, Any]) -> None:
+    unknown = [name for name in arguments if name not in _PARAMETER_ARGUMENTS]
+    if unknown:
+        raise TypeError(
+            f"JuliaBlock: {which} has {unknown[0]!r}, which is no argument of gluon.Parameter; expected some of "
+            f"{', '.join(_PARAMETER_ARGUMENTS)}"
+        )
+    for name in ("stype", "grad_stype"):
+        if arguments.get(name, "default") != "default":
+            raise ValueError(
+                f"JuliaBlock: {which} has {name}={arguments[name]!r}; sparse storage cannot be shared with Julia"
+            )
 
 
 def _starting_with(values: Any, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -244,5 +263,9 @@ def _fields_of(target: Any) -> dict[str, NDArray]:
     """The values of the array fields of a Julia struct, by dotted name; none for what is given by name."""
     if isinstance(target, str) or not isinstance(target, julia.value_base()):
         return {}
-    found = _dispatch.ask_bridge("parameter_fields", "JuliaBlock", target)
-    return {str(name): asndarray(values).copy() for name, values in found}
+
+    def read(found: Any) -> dict[str, NDArray]:
+        return {str(name): asndarray(values).copy() for name, values in found}
+
+    fields: dict[str, NDArray] = _dispatch.ask_bridge("parameter_fields", "JuliaBlock", target, read=read)
+    return fields

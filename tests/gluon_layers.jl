@@ -160,7 +160,10 @@ struct Affine
     weight::Matrix{Float64}
     bias::Vector{Float64}
 end
-(l::Affine)(x) = l.weight * x .+ l.bias
+function (l::Affine)(x)
+    append!(empty!(ADDRESSES), (UInt(pointer(l.weight)), UInt(pointer(l.bias))))
+    return l.weight * x .+ l.bias
+end
 
 struct Chain
     first::Affine

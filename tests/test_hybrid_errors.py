@@ -95,7 +95,6 @@ def test_an_outputspec_that_does_not_hold_is_an_error_that_names_it(pb, mx, how,
         assert ("no specification today" if how == "throws" else "WrongSpec") in message
         if how in ("size", "type", "count"):
             assert "outputspec" in message
-            assert "expected" in message
     good = hybridize(block(pb, "WrongSpec", how="right"), kind)
     np.testing.assert_array_equal(good(mx.nd.array(X)).asnumpy(), 2 * X)
 
@@ -104,7 +103,7 @@ def test_second_order_is_a_clear_error(pb, mx, way):
     net = hybridize(block(pb, "Square"), way)
     x = mx.nd.array(X)
     x.attach_grad()
-    with pytest.raises(mx.base.MXNetError, match=r"(?i)second|order|differentiable"):
+    with pytest.raises(mx.base.MXNetError, match=r"(?i)create_graph|differentiable"):
         with mx.autograd.record():
             y = net(x)
             (z,) = mx.autograd.grad(y, [x], create_graph=True, retain_graph=True)
@@ -144,22 +143,20 @@ def test_what_is_no_array_is_a_clear_error(pb, mx, way):
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ({"target": 5}, TypeError, ["JuliaBlock", "target"]),
-        ({"target": "GluonLayers.Absent"}, ValueError, ["Absent"]),
-        ({"target": "GluonLayers.CALLS"}, TypeError, ["CALLS"]),
+        ({"target": 5}, TypeError, ["5", "CustomFunction"]),
+        ({"target": "not a name"}, ValueError, ["JuliaBlock", "target", "not a name"]),
         ({"params": 5}, TypeError, ["params"]),
         ({"params": {"a b": (3,)}}, ValueError, ["params", "a b"]),
-        ({"params": {5: (3,)}}, TypeError, ["params", "5"]),
-        ({"params": {"weight": "three"}}, TypeError, ["weight"]),
+        ({"params": {5: (3,)}}, ValueError, ["params", "5"]),
+        ({"params": {"weight": "three"}}, ValueError, ["weight", "three"]),
         ({"params": {"weight": (-3,)}}, ValueError, ["weight", "-3"]),
-        ({"params": {"weight": (2.5,)}}, TypeError, ["weight", "2.5"]),
+        ({"params": {"weight": (2.5,)}}, ValueError, ["weight", "2.5"]),
         ({"params": {"weight": {"shap": (3,)}}}, TypeError, ["weight", "shap"]),
         ({"params": {"weight": (3,)}, "aux": {"weight": (3,)}}, ValueError, ["weight"]),
         ({"params": {"weight": (3,)}, "outputs": 0}, ValueError, ["outputs", "0"]),
-        ({"params": {"weight": (3,)}, "outputs": 1.5}, TypeError, ["outputs", "1.5"]),
+        ({"params": {"weight": (3,)}, "outputs": 1.5}, ValueError, ["outputs", "1.5"]),
         ({"params": {"weight": (3,)}, "layout": "c"}, ValueError, ["layout", "c"]),
         ({"params": {"weight": (3,)}, "shared": 5}, TypeError, ["shared", "5"]),
-        ({"params": {"hybrid_forward": (3,)}}, ValueError, ["hybrid_forward"]),
         ({"params": {"weight": {"shape": (3,), "stype": "row_sparse"}}}, ValueError, ["weight", "sparse"]),
     ],
 )
@@ -169,6 +166,21 @@ def test_bad_arguments_are_errors_that_name_them(pb, wrong, error, words):
         pb.gluon.JuliaBlock(arguments.pop("target"), **arguments)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["F", "self", "x", "params", "hybrid_forward", "name", "α", "first.weight"])
+def test_a_parameter_may_have_any_name(pb, mx, name):
+    layer = block(pb, "Scale", {name: {"shape": (3,), "init": mx.init.Constant(2)}})
+    layer.initialize()
+    for kind in WAYS:
+        np.testing.assert_array_equal(step(pb, hybridize(layer, kind), mx.nd.array(X))[0], 2 * X)
+
+
+def test_a_name_that_means_nothing_usable_is_an_error_at_the_call(pb, mx, way):
+    for name, error in (("Absent", ValueError), ("CALLS", TypeError)):
+        net = hybridize(block(pb, name), way)
+        with pytest.raises(error, match=rf"GluonLayers\.{name}"):
+            net(mx.nd.array(X))
 
 
 # --- copies, hooks, flags ---------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ function _merged(p::Prepared, name, declared, said)
     haskey(said, Symbol(name)) || _value_error(p.name, ": paramshapes says nothing of parameter ", name, "; it names ", keys(said))
     size = said[Symbol(name)]
     size isa Tuple{Vararg{Integer}} || _type_error(p.name, ": paramshapes gives ", name, " the size ", repr(size), "; expected a tuple of integers")
+    all(n -> n > 0, size) || _value_error(p.name, ": paramshapes gives ", name, " the size ", size, "; expected positive numbers")
     shape = p.python ? size : reverse(size)
     declared === nothing || (length(declared) == length(shape) && all(i -> declared[i] in (-1, shape[i]), 1:length(shape))) ||
         _value_error(p.name, ": paramshapes gives ", name, " the shape ", shape, " (in Python's order), but it was declared as ", declared)
@@ -60,32 +61,45 @@ function _merged(p::Prepared, name, declared, said)
 end
 
 """
-    result_specs(number, shapes, codes)
+    result_specs(number, shapes, candidates)
 
-Shapes (in libmxnet's order) and element types (as libmxnet's numbers) of the results for arguments of these.
+Shapes (in libmxnet's order) and element types (as libmxnet's numbers) of the results for arguments of these shapes, and of
+the first of the `candidates`, lists of element types, for which the function works.
 
-They are what `outputspec` says. A function that has none is run once on made-up values.
+They are what `outputspec` says. A function that has none is run on made-up values.
 """
-function result_specs(number::Integer, shapes, codes)
+function result_specs(number::Integer, shapes, candidates)
     p = PREPARED[Int(number)]
     target = checked_target(p)
     sizes = map(s -> reverse(Tuple(map(Int, s))), Tuple(shapes))
-    xs = map((s, c) -> _made_up(DTYPES[c+1], s), sizes, Tuple(codes))
-    arguments = map(x -> _laid_out(x, p.python), xs)
+    described(codes, make) = begin
+        xs = map((s, c) -> make(DTYPES[c+1], s), sizes, Tuple(codes))
+        specs = _specs_for(p, target, map(x -> _laid_out(x, p.python), xs))
+        return Any[(p.python ? Tuple(s) : reverse(Tuple(s)), dtype_code(T)) for (s, T) in specs]
+    end
+    for codes in candidates, make in (_uneven, ones)
+        try
+            return described(codes, make)
+        catch exception
+            exception isa InterruptException && rethrow()
+        end
+    end
+    return described(first(candidates), _uneven)   # which throws
+end
+
+function _specs_for(p::Prepared, target, arguments)
     call = begin_call(p, target, p.keywords, arguments)
     if call isa CustomFunction && (_has_inplace(forward!, call, arguments) || _has_outputspec(call, arguments))
-        specs = _specs(Base.invokelatest(outputspec, call, arguments...))
-    else
-        specs = _probed(p, call, arguments)
+        return _specs(p, Base.invokelatest(outputspec, call, arguments...))
     end
-    return Any[(p.python ? Tuple(s) : reverse(Tuple(s)), dtype_code(T)) for (s, T) in specs]
+    return _probed(p, call, arguments)
 end
 
 _has_outputspec(f, xs) = which(outputspec, Tuple{typeof(f),map(typeof, xs)...}) !== which(outputspec, Tuple{Any,Vararg{Any}})
 
 # Between 1/2 and 3/2, and of no pattern: nothing is divided by zero, no matrix is singular.
-_made_up(::Type{T}, size::Dims) where {T<:AbstractFloat} = T[1 + sin(12.0 * i) / 2 for i in LinearIndices(size)]
-_made_up(::Type{T}, size::Dims) where {T} = ones(T, size)
+_uneven(::Type{T}, size::Dims) where {T<:AbstractFloat} = T[1 + sin(12.0 * i) / 2 for i in LinearIndices(size)]
+_uneven(::Type{T}, size::Dims) where {T} = ones(T, size)
 
 function _probed(p::Prepared, call, arguments)
     rng = copy(Random.default_rng())

@@ -30,7 +30,7 @@ function _operate_inplace(p::Prepared, f, arguments, outs, reqs)
     own = map((o, r) -> r == REQ_NULL || r == REQ_ADD ? similar(o) : o, outs, reqs)
     laid = map(o -> _laid_out(o, p.python), own)
     spec = Base.invokelatest(outputspec, f, arguments...)
-    _fit(p, map(s -> (Tuple(s[1]), s[2]), _specs(spec)), outs, "outputspec gives")
+    _fit(p, map(s -> (Tuple(s[1]), s[2]), _specs(p, spec)), outs, "outputspec gives")
     Base.invokelatest(forward!, spec isa Tuple{Tuple,Type} ? laid[1] : laid, f, arguments...)
     foreach((o, w, r) -> r == REQ_ADD && (o .+= w), outs, own, reqs)
     return nothing

@@ -23,9 +23,9 @@ function _collect_fields!(found, x, prefix, above)
         isdefined(x, i) || continue
         value, name = getfield(x, i), string(prefix, fieldname(typeof(x), i))
         if _is_parameter(value)
-            same = findfirst(p -> p.second === value, found)
+            same = findfirst(p -> p.second === value || _overlap(p.second, value), found)
             same === nothing || _value_error(
-                "JuliaBlock: the fields ", found[same].first, " and ", name, " of ", typeof(x), " are one array. Parameters ",
+                "JuliaBlock: the fields ", found[same].first, " and ", name, " of ", typeof(x), " are one array, or lie over one. Parameters ",
                 "that are shared within a struct would come apart: write the layer as a function of it")
             push!(found, name => value)
         elseif _has_parts(value)

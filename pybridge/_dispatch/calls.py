@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _libmxnet, julia
@@ -151,9 +151,9 @@ def prepare(
 ) -> tuple[int, str]:
     """Make a Julia function ready to be called; returns its number and its name."""
     ready()
-    name = target if isinstance(target, str) else str(ask_bridge("target_name", "function", target))
-    number = int(
-        ask_bridge("prepare", name, target, name, pullback, python_layout, keywords, ad, list(fields))
+    name = target if isinstance(target, str) else ask_bridge("target_name", "function", target, read=str)
+    number = ask_bridge(
+        "prepare", name, target, name, pullback, python_layout, keywords, ad, list(fields), read=int
     )
     function_names[number] = name
     return number, name
@@ -164,8 +164,13 @@ def forget(number: int) -> None:
     _dead_functions.append(number)
 
 
-def ask_bridge(function: str, name: str, *arguments: Any) -> Any:
-    """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `julia_failure` says."""
+def ask_bridge(
+    function: str, name: str, *arguments: Any, read: Callable[[Any], Any] | None = None
+) -> Any:
+    """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `julia_failure` says.
+
+    `read` makes Python's values of the Julia value that comes back: to look into one is the owner's to do, too.
+    """
 
     def work() -> Any:
         _release()
@@ -173,7 +178,7 @@ def ask_bridge(function: str, name: str, *arguments: Any) -> Any:
         status, result = bridge.attempt(getattr(bridge, function), *arguments)
         if status:
             raise julia_failure()
-        return result
+        return result if read is None else read(result)
 
     return on_owner(work, name)
 

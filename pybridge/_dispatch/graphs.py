@@ -14,6 +14,7 @@ _OPERATOR_IN_JSON = f'"op_type": "{_libmxnet.OPERATOR}"'.encode()
 _BINDING = ("MXExecutorBindEX", "MXExecutorSimpleBindEx", "MXExecutorSimpleBindEx64", "MXExecutorReshapeEx")
 
 _with_julia: set[int] = set()  # handles of cached graphs, executors and operators
+_made_from: dict[int, tuple[ctypes.c_void_p, tuple[Any, ...]]] = {}  # of cached graphs: symbol and flags
 _live_operators = ctypes.c_long.from_address(quick.pb_live_operators_address())
 
 
@@ -37,10 +38,32 @@ def _cached(name: str) -> None:
     def call(symbol: Any, *arguments: Any) -> int:
         code = int(real(symbol, *arguments))
         if not code and _live_operators.value and _OPERATOR_IN_JSON in _libmxnet.symbol_text(symbol):
-            _with_julia.add(arguments[-1]._obj.value)
+            handle = arguments[-1]._obj.value
+            _with_julia.add(handle)
+            _made_from[handle] = (_libmxnet.shallow_copy(symbol), arguments[:-1])
         return code
 
     _libmxnet.interpose(name, call)
+
+
+def make_anew(handle: Any) -> None:
+    """Put a new cached graph in the place of one whose call has failed.
+
+    When the inference of shapes has failed once, libmxnet takes it for done the next time that inputs have these shapes.
+    """
+    made_from = _made_from.pop(handle.value, None)
+    if made_from is None:
+        return  # an operator
+    symbol, flags = made_from
+    new = ctypes.c_void_p()
+    if _libmxnet.real("MXCreateCachedOpEx")(symbol, *flags, ctypes.byref(new)):
+        _made_from[handle.value] = made_from
+        return
+    _with_julia.discard(handle.value)
+    _libmxnet.real("MXFreeCachedOp")(handle)
+    handle.value = new.value
+    _with_julia.add(new.value or 0)
+    _made_from[new.value or 0] = made_from
 
 
 def _bound(name: str) -> None:
@@ -61,6 +84,9 @@ def _freed(name: str) -> None:
 
     def call(handle: Any) -> int:
         _with_julia.discard(handle.value)
+        made_from = _made_from.pop(handle.value, None)
+        if made_from is not None:
+            _libmxnet.real("MXSymbolFree")(made_from[0])
         return int(real(handle))
 
     _libmxnet.interpose(name, call)

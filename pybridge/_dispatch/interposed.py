@@ -14,7 +14,7 @@ from .. import _libmxnet, julia
 from .._libmxnet import quick
 from .calls import seed_julia
 from .failures import julia_failure
-from .graphs import holds_julia, wait_for_results
+from .graphs import holds_julia, make_anew, wait_for_results
 from .others import foreign_call
 from .owner import owner
 from .pump import run_blocking, settle
@@ -117,14 +117,25 @@ def _operator(name: str, stypes_at: int) -> None:
         in_julia = _live_operators.value and holds_julia(arguments[0])
         if not in_julia and (not owner.serving or threading.get_ident() != owner.ident):
             return int(real(*arguments))
-        if in_julia and owner.forked:
+        if not in_julia:
+            return run_blocking(address, _words(arguments), arguments, name, stypes_at)
+        if owner.forked:
             raise RuntimeError(julia.FORKED)
-        if in_julia and threading.get_ident() != owner.ident:
+        code = -1
+        try:
+            code = call_with_julia(arguments)
+        finally:
+            if code:
+                make_anew(arguments[0])
+        return code
+
+    def call_with_julia(arguments: tuple[Any, ...]) -> int:
+        if threading.get_ident() != owner.ident:
             return foreign_call(
                 lambda: int(real(*arguments)), lambda: wait_for_results(arguments[3], arguments[4])
             )
-        code = run_blocking(address, _words(arguments), arguments, name, stypes_at, settled=bool(in_julia))
-        if in_julia and owner.release():
+        code = run_blocking(address, _words(arguments), arguments, name, stypes_at, settled=True)
+        if owner.release():
             raise julia_failure()
         return code
 

@@ -36,6 +36,51 @@ PROCESS = secrets.token_hex(8)
 Shape = tuple[int, ...]
 
 
+_CODES = {name: code for code, name in DTYPES.items()}
+
+#: What the element types of inputs, and of parameters and states, may be where they are not known.
+_LIKELY_TYPES = [
+    (_CODES[inputs], _CODES[others])
+    for inputs, others in (
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("int32", "float32"),
+        ("int64", "float32"),
+        ("int32", "float64"),
+        ("int64", "float64"),
+        ("float16", "float16"),
+    )
+]
+
+
+def _read_shape(shape: Any) -> Shape:
+    return tuple(int(n) for n in shape)
+
+
+def _read_specs(specs: Any) -> list[tuple[Shape, int]]:
+    return [(_read_shape(shape), int(code)) for shape, code in specs]
+
+
+def parameter_shapes(
+    name: str,
+    function: int,
+    inputs: Sequence[Shape],
+    names: Sequence[str],
+    declared: Sequence[Sequence[int] | None],
+) -> list[Shape]:
+    """The shapes of the parameters `names` for inputs of these shapes; in `declared` -1 is an unknown dimension."""
+    shapes: list[Shape] = ask_bridge(
+        "parameter_shapes",
+        name,
+        function,
+        list(inputs),
+        list(names),
+        list(declared),
+        read=lambda found: list(map(_read_shape, found)),
+    )
+    return shapes
+
+
 class Operator:
     """One operator of a symbol, as its attributes say."""
 
@@ -75,11 +120,12 @@ class Operator:
                 )
         inputs = [shape for shape in given[: self.inputs] if shape is not None]
         names = [*self.parameters, *self.states]
-        found = ask_bridge(
-            "parameter_shapes", self.name, self.function, inputs, names, list(given[self.inputs :])
-        )
-        arguments = [*inputs, *(tuple(int(n) for n in shape) for shape in found)]
-        specs = self._results(arguments, [0] * len(arguments))
+        found = parameter_shapes(self.name, self.function, inputs, names, given[self.inputs :])
+        arguments = [*inputs, *found]
+        # Shapes are asked for before types.
+        others = len(arguments) - self.inputs
+        guesses = [[a] * self.inputs + [b] * others for a, b in _LIKELY_TYPES]
+        specs = self._results(arguments, guesses)
         self.shapes = (key, arguments, [shape for shape, _ in specs])
         return arguments, self.shapes[2]
 
@@ -89,15 +135,19 @@ class Operator:
         arguments = [first if code < 0 else code for code in given]
         if first < 0 or self.shapes is None:
             return arguments, [first] * self.outputs
-        return arguments, [code for _, code in self._results(self.shapes[1], arguments)]
+        return arguments, [code for _, code in self._results(self.shapes[1], [arguments])]
 
-    def _results(self, shapes: Sequence[Shape], codes: Sequence[int]) -> list[tuple[Shape, int]]:
-        specs = ask_bridge("result_specs", self.name, self.function, list(shapes), list(codes))
+    def _results(self, shapes: Sequence[Shape], codes: Sequence[Sequence[int]]) -> list[tuple[Shape, int]]:
+        """Shapes and element types of the results, for the first of `codes` with which the function runs."""
+        specs: list[tuple[Shape, int]] = ask_bridge(
+            "result_specs", self.name, self.function, list(shapes), list(map(list, codes)), read=_read_specs
+        )
         if len(specs) != self.outputs:
             raise ValueError(
-                f"{self.name}: forward returned {len(specs)} results, the block was made with outputs={self.outputs}"
+                f"{self.name}: forward or outputspec gives {len(specs)} results, the block was made with "
+                f"outputs={self.outputs}"
             )
-        return [(tuple(int(n) for n in shape), int(code)) for shape, code in specs]
+        return specs
 
 
 def attributes_of(
