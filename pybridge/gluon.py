@@ -168,6 +168,7 @@ class JuliaBlock(mx.gluon.HybridBlock):
             self._outputs,
             self._parameter_names,
             self._state_names,
+            numpy,
         )
         legacy = [a.as_nd_ndarray() if isinstance(a, mx.sym.np._Symbol) else a for a in arguments]
         plain = [_plain(a) for a in legacy[: len(inputs)]]

@@ -61,20 +61,21 @@ function _merged(p::Prepared, name, declared, said)
 end
 
 """
-    result_specs(number, shapes, candidates)
+    result_specs(number, shapes, candidates, numpy)
 
 Shapes (in libmxnet's order) and element types (as libmxnet's numbers) of the results for arguments of these shapes, and of
 the first of the `candidates`, lists of element types, for which the function works.
 
-They are what `outputspec` says. A function that has none is run on made-up values.
+They are what `outputspec` says. A function that has none is run on made-up values. A number is an array without dimensions if
+`numpy`, else one of one element.
 """
-function result_specs(number::Integer, shapes, candidates)
+function result_specs(number::Integer, shapes, candidates, numpy::Bool)
     p = PREPARED[Int(number)]
     target = checked_target(p)
     sizes = map(s -> reverse(Tuple(map(Int, s))), Tuple(shapes))
     described(codes, make) = begin
         xs = map((s, c) -> make(DTYPES[c+1], s), sizes, Tuple(codes))
-        specs = _specs_for(p, target, map(x -> _laid_out(x, p.python), xs))
+        specs = _specs_for(p, target, map(x -> _laid_out(x, p.python), xs), numpy ? () : (1,))
         return Any[(p.python ? Tuple(s) : reverse(Tuple(s)), dtype_code(T)) for (s, T) in specs]
     end
     for codes in candidates, make in (_uneven, ones)
@@ -87,12 +88,12 @@ function result_specs(number::Integer, shapes, candidates)
     return described(first(candidates), _uneven)   # which throws
 end
 
-function _specs_for(p::Prepared, target, arguments)
+function _specs_for(p::Prepared, target, arguments, scalar)
     call = begin_call(p, target, p.keywords, arguments)
     if call isa CustomFunction && (_has_inplace(forward!, call, arguments) || _has_outputspec(call, arguments))
         return _specs(p, Base.invokelatest(outputspec, call, arguments...))
     end
-    return _probed(p, call, arguments)
+    return _probed(p, call, arguments, scalar)
 end
 
 _has_outputspec(f, xs) = which(outputspec, Tuple{typeof(f),map(typeof, xs)...}) !== which(outputspec, Tuple{Any,Vararg{Any}})
@@ -101,12 +102,12 @@ _has_outputspec(f, xs) = which(outputspec, Tuple{typeof(f),map(typeof, xs)...}) 
 _uneven(::Type{T}, size::Dims) where {T<:AbstractFloat} = T[1 + sin(12.0 * i) / 2 for i in LinearIndices(size)]
 _uneven(::Type{T}, size::Dims) where {T} = ones(T, size)
 
-function _probed(p::Prepared, call, arguments)
+function _probed(p::Prepared, call, arguments, scalar)
     rng = copy(Random.default_rng())
     training, TRAINING[] = TRAINING[], 0
     try
         y = run_call(p, call, arguments, p.keywords, false)[1]
-        return map(r -> _spec(p, r), y isa Tuple ? y : (y,))
+        return map(r -> r isa Number ? (scalar, typeof(r)) : _spec(p, r), y isa Tuple ? y : (y,))
     finally
         TRAINING[] = training
         copy!(Random.default_rng(), rng)

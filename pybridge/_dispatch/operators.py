@@ -90,6 +90,7 @@ class Operator:
             self.outputs = int(attributes["outputs"])
             self.parameters: list[str] = json.loads(attributes["parameters"])
             self.states: list[str] = json.loads(attributes["states"])
+            self.numpy = attributes["numpy"] == "1"
             self.function = _function(attributes)
             # As long as there is a graph, the function stays prepared.
             self._caller = callers.get(self.function)
@@ -140,7 +141,13 @@ class Operator:
     def _results(self, shapes: Sequence[Shape], codes: Sequence[Sequence[int]]) -> list[tuple[Shape, int]]:
         """Shapes and element types of the results, for the first of `codes` with which the function runs."""
         specs: list[tuple[Shape, int]] = ask_bridge(
-            "result_specs", self.name, self.function, list(shapes), list(map(list, codes)), read=_read_specs
+            "result_specs",
+            self.name,
+            self.function,
+            list(shapes),
+            list(map(list, codes)),
+            self.numpy,
+            read=_read_specs,
         )
         if len(specs) != self.outputs:
             raise ValueError(
@@ -157,8 +164,9 @@ def attributes_of(
     outputs: int,
     parameters: Sequence[str],
     states: Sequence[str],
+    numpy: bool,
 ) -> dict[str, str]:
-    """The attributes of an operator for the prepared function number `function`."""
+    """The attributes of an operator for the prepared function number `function`, among `mx.np` arrays if `numpy`."""
     target, pullback, layout, keywords, ad, fields = made_from
     return {
         "process": PROCESS,
@@ -172,6 +180,7 @@ def attributes_of(
         "outputs": str(outputs),
         "parameters": json.dumps(list(parameters)),
         "states": json.dumps(list(states)),
+        "numpy": str(int(numpy)),
     }
 
 
