@@ -187,14 +187,11 @@ EXPORT int pb_new_operator(const char *name, int count, const char **keys, const
     a[1] = (int64_t)(intptr_t)values;
     a[2] = count;
     a[3] = (int64_t)(intptr_t)&op->function;
-    int known = ask(block);
-    free(block);
-    if (!known) {
-        free(op);
-        return 0;
-    }
+    /* Before the answer: libmxnet calls the first callback, delete, of an operator that could not be made, too. */
     for (int i = 0; i < PROPS; i++) op->contexts[i] = op;
     *made = (callback_list){PROPS, asking, op->contexts};
     atomic_fetch_add(&live_operators, 1);
-    return 1;
+    int known = ask(block);
+    free(block);
+    return known;
 }

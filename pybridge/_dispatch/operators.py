@@ -260,7 +260,7 @@ def _create(number: int, words: Any) -> None:
 def _forget_dead() -> None:
     while found := quick.pb_dead_operators(_dead, len(_dead)):
         for i in range(found):
-            del _operators[_dead[i]]
+            _operators.pop(_dead[i], None)  # one that could not be made was never here
 
 
 def _places(operator: Operator) -> tuple[list[int], list[int]]:
