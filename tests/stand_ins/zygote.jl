@@ -118,6 +118,7 @@ end
 
 @testset "what it cannot do is an error" begin
     @test_throws ErrorException("Mutating arrays is not supported") gradient(x -> (x[1] = 2.0; sum(x)), [1.0, 2.0])
-    @test occursin("Output should be scalar", thrown(() -> gradient(identity, [1.0, 2.0])).msg)
-    @test occursin("try/catch", thrown(() -> gradient(x -> (try; x; catch; 0.0; end), 1.0)).msg)
+    said(f) = try; f(); "nothing"; catch e; sprint(showerror, e); end
+    @test occursin("Output should be scalar", said(() -> gradient(identity, [1.0, 2.0])))
+    @test occursin("try/catch", said(() -> gradient(x -> (try; x; catch; 0.0; end), 1.0)))
 end

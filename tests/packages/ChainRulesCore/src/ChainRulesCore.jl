@@ -1,5 +1,5 @@
 """
-A small stand-in for the registered package ChainRulesCore, for tests: what its public documentation says of `rrule`s and of
+A small stand-in for the registered package ChainRulesCore, for tests: what its published documentation says of `rrule`s and of
 the tangents that they return, written anew.
 """
 module ChainRulesCore

@@ -1,6 +1,6 @@
 """
 A small stand-in for the registered package Flux, for tests: a few layers as callable structs, and the functions that go
-through a model's parameters, following its public documentation, written anew.
+through a model's parameters, following its published documentation, written anew.
 """
 module Flux
 

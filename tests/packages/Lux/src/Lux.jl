@@ -1,6 +1,6 @@
 """
 A small stand-in for the registered package Lux, for tests: layers without parameters of their own, whose parameters and
-states are named tuples that go in and out of each call, following its public documentation, written anew.
+states are named tuples that go in and out of each call, following its published documentation, written anew.
 """
 module Lux
 

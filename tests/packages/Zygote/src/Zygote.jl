@@ -1,5 +1,5 @@
 """
-A small stand-in for the registered package Zygote, for tests: the explicit style of its public documentation (`pullback`,
+A small stand-in for the registered package Zygote, for tests: the explicit style of its published documentation (`pullback`,
 `gradient`, `withgradient`), written anew. Where Zygote transforms code, this interprets it: lowered Julia code is run step by
 step, and each call with an `rrule` is a step on a tape. Slow, and right for any struct, closure, loop or branch.
 """
