@@ -17,7 +17,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-MODULES = ("autograd", "functions", "arrays", "julia", "gluon", "testing", "_crosscheck.check", "_crosscheck.report")
+MODULES = (
+    "autograd",
+    "functions",
+    "arrays",
+    "julia",
+    "gluon",
+    "testing",
+    "_crosscheck.check",
+    "_crosscheck.report",
+)
 
 BLOCK = re.compile(
     r"(?P<unrun><!-- not run: [^>]+ -->\n+)?"

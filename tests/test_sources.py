@@ -162,7 +162,10 @@ def test_with_nothing_the_error_says_what_was_looked_for(jl):
     for part in ("Sources.square", "CustomFunction", "rrule", "ad=pb.jl.Zygote", "pullback=True"):
         assert part in str(error.value)
     f = pb.function("Sources.NoBackward")
-    with pytest.raises(TypeError, match=r"PyBridge\.backward has no method for .*NoBackward"), mx.autograd.record():
+    with (
+        pytest.raises(TypeError, match=r"PyBridge\.backward has no method for .*NoBackward"),
+        mx.autograd.record(),
+    ):
         f(x)
 
 
@@ -176,7 +179,10 @@ def test_pullback_and_ad_exclude_each_other(jl):
 def test_an_ad_module_that_is_not_there_is_named(jl):
     x = mx.nd.array(X)
     x.attach_grad()
-    with pytest.raises(ValueError, match=r"Sources\.square: ad: there is no Nowhere in Main"), mx.autograd.record():
+    with (
+        pytest.raises(ValueError, match=r"Sources\.square: ad: there is no Nowhere in Main"),
+        mx.autograd.record(),
+    ):
         pb.function("Sources.square", ad="Nowhere")(x)
 
 
@@ -201,7 +207,9 @@ def test_a_struct_hands_over_its_fields_and_an_rrule_gives_their_gradients(jl, h
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_nested_structs_have_dotted_names(jl, hybrid):
     block = pb.gluon.JuliaBlock(
-        jl.seval("""Sources.Pair2(Sources.Quadratic(Float32[1, 2, 3], ""), (Sources.Quadratic(Float32[4, 5, 6], ""), 7))"""),
+        jl.seval(
+            """Sources.Pair2(Sources.Quadratic(Float32[1, 2, 3], ""), (Sources.Quadratic(Float32[4, 5, 6], ""), 7))"""
+        ),
         ad="Zygote",
     )
     block.initialize()
@@ -217,21 +225,25 @@ def test_nested_structs_have_dotted_names(jl, hybrid):
     np.testing.assert_allclose(
         params[block.prefix + "first.a"].grad().asnumpy(), (2 * b * inner * X**2).sum(0), rtol=1e-6
     )
-    np.testing.assert_allclose(params[block.prefix + "rest.1.a"].grad().asnumpy(), (inner**2).sum(0), rtol=1e-6)
+    np.testing.assert_allclose(
+        params[block.prefix + "rest.1.a"].grad().asnumpy(), (inner**2).sum(0), rtol=1e-6
+    )
 
 
 def test_arrays_that_two_fields_share_are_refused(jl):
-    with pytest.raises(ValueError, match="the fields a and b of .*Tied are one array"):
+    with pytest.raises(ValueError, match=r"the fields a and b of .*Tied are one array"):
         pb.gluon.JuliaBlock(jl.seval("(w = Float32[1]; Sources.Tied(w, w))"))
 
 
 def test_a_flux_layer_trains_as_a_gluon_block(jl):
-    block = pb.gluon.JuliaBlock(jl.seval("Flux.Chain(Flux.Dense(3 => 4, tanh), Flux.Dense(4 => 1))"), ad="Zygote")
+    block = pb.gluon.JuliaBlock(
+        jl.seval("Flux.Chain(Flux.Dense(3 => 4, tanh), Flux.Dense(4 => 1))"), ad="Zygote"
+    )
     block.initialize()
     assert len(list(block.collect_params())) == 4
     rng = np.random.default_rng(0)
     x = mx.nd.array(rng.normal(size=(16, 3)))
-    target = mx.nd.array((x.asnumpy() @ [[1.0], [-2], [0.5]]))
+    target = mx.nd.array(x.asnumpy() @ [[1.0], [-2], [0.5]])
     trainer = mx.gluon.Trainer(block.collect_params(), "adam", {"learning_rate": 0.05})
     losses = []
     for _ in range(60):

@@ -164,9 +164,7 @@ def forget(number: int) -> None:
     _dead_functions.append(number)
 
 
-def ask_bridge(
-    function: str, name: str, *arguments: Any, read: Callable[[Any], Any] | None = None
-) -> Any:
+def ask_bridge(function: str, name: str, *arguments: Any, read: Callable[[Any], Any] | None = None) -> Any:
     """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `julia_failure` says.
 
     `read` makes Python's values of the Julia value that comes back: to look into one is the owner's to do, too.
