@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import mxnet as mx
@@ -188,9 +187,9 @@ _PLAIN = "__plain__"  # marks the symbols that `_plain` has made
 def _plain(symbol: Any) -> Any:
     """The values of `symbol` in memory of their own, in the order of a plain array; their gradients likewise.
 
-    Convolutions and their like leave arrays, and gradients, in layouts of oneDNN. libmxnet hands a custom operator a plain
-    copy of such an array, but queues the operator and frees the copy before it has run. `tile` always writes to an array
-    of its own, forward and backward, and oneDNN has no version of it.
+    Convolutions and their like leave arrays, and gradients, in layouts of oneDNN. libmxnet hands a custom operator a
+    plain copy of such an array, but queues the operator and frees the copy before it has run. `tile` always writes to
+    an array of its own, forward and backward, and oneDNN has no version of it.
     """
     return symbol if symbol.attr(_PLAIN) else mx.sym.tile(symbol, reps=(), attr={_PLAIN: "1"})
 
@@ -221,18 +220,20 @@ def _checked_parameters(which: str, given: Any) -> dict[str, dict[str, Any]]:
         arguments = dict(value) if isinstance(value, Mapping) else {"shape": value}
         _check_arguments(f"{which}[{name!r}]", arguments)
         shape = arguments.get("shape")
-        if isinstance(shape, Integral) and not isinstance(shape, bool):
+        if isinstance(shape, (int, np.integer)) and not isinstance(shape, bool):
             arguments["shape"] = shape = (shape,)
         if shape is not None and not (
             isinstance(shape, Sequence)
-            and all(isinstance(n, Integral) and not isinstance(n, bool) and n >= 0 for n in shape)
+            and all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 0 for n in shape)
         ):
             raise ValueError(
                 f"JuliaBlock: {which}[{name!r}] is {shape!r}; expected a shape, a tuple of whole numbers (0: not known "
                 "yet)"
             )
         init = arguments.get("init")
-        if isinstance(init, (NDArray, np.ndarray)) or (julia.started() and isinstance(init, julia.value_base())):
+        if isinstance(init, (NDArray, np.ndarray)) or (
+            julia.started() and isinstance(init, julia.value_base())
+        ):
             arguments = _starting_with(init, arguments)
         checked[name] = arguments
     return checked

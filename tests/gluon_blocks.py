@@ -38,7 +38,9 @@ def block(pb: ModuleType, name: str, params: dict[str, Any] | None = None, **kw:
 
 def dense(pb: ModuleType, units: int = 5, features: int = 0, **kw: Any) -> Any:
     """A dense layer in Julia, as gluon.nn.Dense."""
-    return block(pb, "Dense", {"weight": (units, features), "bias": {"shape": (units,), "init": "zeros"}}, **kw)
+    return block(
+        pb, "Dense", {"weight": (units, features), "bias": {"shape": (units,), "init": "zeros"}}, **kw
+    )
 
 
 def hybridize(net: Any, way: str) -> Any:

@@ -215,6 +215,34 @@ function pullback(f, xs...)
 end
 end
 
+# For some element types only, and without outputspec. --------------------------------------------------------
+
+struct Double <: CustomFunction end
+PyBridge.forward(::Double, x::Array{Float64}) = 2 .* x
+PyBridge.backward(::Double, Δ) = 2 .* Δ
+
+mutable struct Embedding <: CustomFunction
+    rows
+    size
+    Embedding() = new()
+end
+PyBridge.forward(f::Embedding, i, w) = (f.rows = Int.(vec(i)) .+ 1; f.size = size(w); w[:, f.rows])
+function PyBridge.backward(f::Embedding, Δ)
+    g = zeros(eltype(Δ), f.size)
+    for (k, row) in enumerate(f.rows)
+        g[:, row] .+= Δ[:, k]
+    end
+    return (nothing, g)
+end
+
+struct Sum <: CustomFunction end
+PyBridge.forward(::Sum, x) = sum(x)
+PyBridge.backward(::Sum, Δ) = nothing
+
+struct Positive <: CustomFunction end
+PyBridge.forward(::Positive, x) = x .> 0
+PyBridge.backward(::Positive, Δ) = nothing
+
 # Misbehave. ------------------------------------------------------------------------------------------------
 
 # Promises another size or another type than it gives.

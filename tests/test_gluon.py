@@ -27,6 +27,11 @@ def test_parameters_are_gluon_parameters_with_names_under_the_prefix(pb, mx):
     assert set(one.collect_params()).isdisjoint(other.collect_params())
 
 
+def test_shapes_may_hold_numpys_integers_and_be_a_single_one(pb, mx):
+    for shape in ((np.int64(3),), np.int32(3), 3, [3]):
+        assert block(pb, "Scale", {"weight": shape}).weight.shape == (3,)
+
+
 def test_parameters_reach_forward_after_the_inputs_in_the_order_of_params(pb, mx):
     layer = block(pb, "Dense", {"z": {"shape": (5, 3)}, "a": {"shape": (5,)}})
     layer.initialize(mx.init.Uniform(1))
@@ -262,7 +267,9 @@ def test_cast_changes_the_dtype_of_the_whole_computation(pb, mx, dtype, when):
     (y,) = step(pb, layer, x)
     assert y.dtype == layer.weight.data().asnumpy().dtype == layer.weight.grad().asnumpy().dtype == dtype
     exact = X @ layer.weight.data().asnumpy().astype("float64").T
-    np.testing.assert_allclose(y, exact, rtol=1e-13 if dtype == "float64" else 1e-2, atol=1e-15 if dtype == "float64" else 2e-3)
+    np.testing.assert_allclose(
+        y, exact, rtol=1e-13 if dtype == "float64" else 1e-2, atol=1e-15 if dtype == "float64" else 2e-3
+    )
     np.testing.assert_array_equal(layer.bias.grad().asnumpy(), 2)
 
 

@@ -199,6 +199,31 @@ def test_parameters_get_gradients_where_no_input_wants_one(pb, mx, way):
     np.testing.assert_allclose(layer.weight.grad().asnumpy(), X.sum(0), rtol=1e-6)
 
 
+# --- results that nobody has told of ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(WAYS))
+def test_functions_for_some_element_types_need_no_outputspec(pb, mx, kind):
+    x = mx.nd.array(X, dtype="float64")
+    assert_same(hybridize(block(pb, "Double"), kind)(x).asnumpy(), 2 * X)
+    layer = hybridize(block(pb, "Embedding", {"weight": (10, 4)}), kind)
+    layer.initialize(mx.init.Normal(1))
+    for dtype in ("int32", "int64", "float32"):
+        (y,) = step(pb, layer, mx.nd.array([1, 3, 1], dtype=dtype))
+        assert_same(y, layer.weight.data().asnumpy()[[1, 3, 1]])
+        np.testing.assert_array_equal(layer.weight.grad().asnumpy()[:, 0], [0, 2, 0, 1, 0, 0, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("kind", list(WAYS))
+def test_numbers_and_truth_values_have_the_shapes_and_types_of_the_eager_call(pb, mx, kind):
+    assert hybridize(block(pb, "Sum"), kind)(mx.nd.array(X)).shape == (1,)
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        y = hybridize(block(pb, "Sum"), kind)(mx.np.array(X))
+        assert (y.shape, y.item()) == ((), X.sum())
+        y = hybridize(block(pb, "Positive"), kind)(mx.np.array(X))
+        assert_same(y.asnumpy(), X > 0)
+
+
 # --- several graphs at once -------------------------------------------------------------------------------
 
 
@@ -269,6 +294,21 @@ def test_what_a_layer_saved_outlives_the_work_of_other_layers_around_it(pb, mx, 
         for name, gradient in gradients(julia).items():
             scale = np.abs(expected[name]).max()
             np.testing.assert_allclose(gradient, expected[name], rtol=1e-3, atol=1e-5 * scale)
+
+
+def test_arrays_and_gradients_of_eager_convolutions_arrive_whole(pb, mx, way):
+    before, after = (mx.gluon.nn.Conv2D(16, 3, padding=1, in_channels=16) for _ in "ab")
+    for conv in (before, after):
+        conv.initialize(mx.init.Normal(0.1))
+    julia = hybridize(block(pb, "Square"), way)
+    for seed in range(4):
+        found = []
+        for middle in (julia, mx.nd.square):
+            x = mx.nd.array(np.random.default_rng(seed).normal(size=(2, 16, 6, 6)))
+            x.attach_grad()
+            found.append((*step(pb, lambda a, f=middle: after(f(before(a))), x), x.grad.asnumpy()))
+        for one, other in zip(*found):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * np.abs(other).max())
 
 
 def test_graphs_outlive_the_net_that_made_them(pb, mx, way):

@@ -24,7 +24,8 @@ def square(request, pb):
 
 @pytest.mark.parametrize("recording", [False, True])
 @pytest.mark.parametrize(
-    "wait", ["boolean_mask", "unique", "nonzero", "boolean index", "save", "dlpack", "asscalar", "copyto", "waitall"]
+    "wait",
+    ["boolean_mask", "unique", "nonzero", "boolean index", "save", "dlpack", "asscalar", "copyto", "waitall"],
 )
 def test_calls_that_wait_for_a_julia_layer_return(pb, mx, square, wait, recording, tmp_path):
     x = mx.nd.array(X)
@@ -201,6 +202,23 @@ def test_another_thread_is_refused_in_plain_words_while_the_owner_does_not_serve
     with pytest.raises(RuntimeError, match=r"serve|owner"):
         worker.outcome()
     np.testing.assert_array_equal(net(x).asnumpy(), X * X)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_net_made_by_another_thread_trains_while_the_owner_serves_also_after_a_refusal(pb, mx, way):
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(3, in_units=3), block(pb, "Scale", {"weight": (0,)}))
+    net.initialize(mx.init.One())
+    hybridize(net, way)
+    refused = Worker(lambda: net(mx.nd.array(X)).asnumpy())
+    refused.start()
+    with pytest.raises(RuntimeError, match=r"serve|owner|attend"):
+        refused.outcome()
+    for train in (lambda: step(pb, net, mx.nd.array(X))[0], lambda: net(mx.nd.array(X)).asnumpy()):
+        served = Worker(train)
+        served.start()
+        pb.serve(served, timeout=60)
+        np.testing.assert_allclose(served.outcome(), np.tile(X.sum(1)[:, None], 3), rtol=1e-6)
 
 
 # --- nobody else pays -------------------------------------------------------------------------------------

@@ -91,7 +91,9 @@ leave()
     assert_silent_end(result)
 
 
-@pytest.mark.parametrize("env", [{"MXNET_ENGINE_TYPE": "NaiveEngine"}, {"PYBRIDGE_CHECK": "1"}], ids=["naive", "check"])
+@pytest.mark.parametrize(
+    "env", [{"MXNET_ENGINE_TYPE": "NaiveEngine"}, {"PYBRIDGE_CHECK": "1"}], ids=["naive", "check"]
+)
 def test_every_way_of_calling_works_under_other_settings(run_python, env):
     result = run_python(
         gluon_script("""

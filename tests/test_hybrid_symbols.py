@@ -31,7 +31,10 @@ def net(pb, mx):
 
 def native(values, x):
     """The net in NumPy."""
-    v = {name.rpartition("_")[0].rpartition("_")[2] + "." + name.rpartition("_")[2]: a for name, a in values.items()}
+    v = {
+        name.rpartition("_")[0].rpartition("_")[2] + "." + name.rpartition("_")[2]: a
+        for name, a in values.items()
+    }
     z = x @ v["dense.weight"].T + v["dense.bias"]
     z = z / (1 + np.exp(-v["swish.beta"] * z)) * v["scale.weight"]
     return z @ v["native.weight"].T + v["native.bias"]

@@ -49,7 +49,8 @@ def _cached(name: str) -> None:
 def make_anew(handle: Any) -> None:
     """Put a new cached graph in the place of one whose call has failed.
 
-    When the inference of shapes has failed once, libmxnet takes it for done the next time that inputs have these shapes.
+    When the inference of shapes has failed once, libmxnet takes it for done the next time that inputs have these
+    shapes.
     """
     made_from = _made_from.pop(handle.value, None)
     if made_from is None:
