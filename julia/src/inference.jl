@@ -82,11 +82,14 @@ function result_specs(number::Integer, shapes, candidates, numpy::Bool)
         try
             return described(codes, make)
         catch exception
-            exception isa InterruptException && rethrow()
+            exception isa OfMadeUpArguments || rethrow()
         end
     end
     return described(first(candidates), _uneven)   # which throws
 end
+
+# What a function throws that is made for other element types, or for whole numbers.
+const OfMadeUpArguments = Union{MethodError,TypeError,InexactError,BoundsError,DomainError}
 
 function _specs_for(p::Prepared, target, arguments, scalar)
     call = begin_call(p, target, p.keywords, arguments)
