@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import throughput
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -26,6 +27,7 @@ import mxnet as mx  # isort: skip
 
 SIZES = (16, 2**10, 2**20, 2**24)
 CHAINS = (1, 10, 100, 1000)
+BATCHES = (32, 128)
 
 
 class PythonSigmoid(mx.autograd.Function):  # type: ignore[misc]
@@ -211,9 +213,10 @@ def main(
     )  # fmt: skip
     chain = Table("nodes", "Julia µs/node", "native µs/node", "Julia, over 10", title="chains at 16 floats")
     room = Table("memory", "", title="memory")
+    training = {batch: throughput.throughput_table(batch) for batch in BATCHES}
     start = Table("process", "s", "over import mxnet", title="start-up")
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("measuring", total=len(sizes) + 3)
+        task = progress.add_task("measuring", total=len(sizes) + 3 + len(BATCHES))
         for size in sizes:
             one_node(size, max(3, rounds // 3) if size == 2**24 else rounds, node)
             progress.advance(task)
@@ -222,9 +225,13 @@ def main(
         if not quick:
             memory(room)
         progress.advance(task)
+        throughput.prepare(threads=1)
+        for batch, trained in training.items():
+            throughput.throughput(trained, 2 * rounds, batch, (64,) if quick else throughput.WIDTHS)
+            progress.advance(task)
         starts(3, start)
         progress.advance(task)
-    for table in (node, chain, room, start):
+    for table in (node, chain, room, *training.values(), start):
         if table.row_count:
             console.print(table)
 
