@@ -25,4 +25,5 @@ from .calls import live_counts as live_counts
 from .calls import pinned_bytes as pinned_bytes
 from .calls import prepare as prepare
 from .calls import view as view
+from .others import on_owner as on_owner
 from .others import serve as serve
