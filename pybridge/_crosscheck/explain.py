@@ -62,7 +62,7 @@ def first(where: Array) -> tuple[int, ...]:
 def explain_missing(report: Report, result: Judgement, evidence: dict[str, Evidence], argument: int) -> None:
     """Say where there is no gradient at all."""
     for language, e in evidence.items():
-        if e.gradients and all(g[argument] is None for g in e.gradients) and e.faults.raised is None:
+        if e.gradients and all(g[argument] is None for g in e.gradients):
             needed = language in result.wrong
             text = f"there is no gradient of {result.argument}"
             text += ", and it is not zero" if needed else "; by numbers it is zero"
@@ -73,7 +73,6 @@ def explain(
     report: Report,
     result: Judgement,
     evidence: dict[str, Evidence],
-    heads: dict[str, list[list[Array]]],
     argument: int,
     eps: float,
 ) -> None:
@@ -84,7 +83,7 @@ def explain(
     for language in sorted(result.wrong & set(result.gradients)):
         missing = f"there is no gradient of {result.argument},"
         if not any(f.language == language and f.message.startswith(missing) for f in report.findings):
-            report.findings.append(_wrong(result, evidence, heads, argument, language, eps))
+            report.findings.append(_wrong(result, evidence, argument, language, eps))
     if result.wrong or any(
         f.fault and f.kind in ("values", "layout", "shape", "float32") for f in report.findings
     ):
@@ -108,7 +107,6 @@ def explain(
 def _wrong(
     result: Judgement,
     evidence: dict[str, Evidence],
-    heads: dict[str, list[list[Array]]],
     argument: int,
     language: str,
     eps: float,
@@ -126,7 +124,7 @@ def _wrong(
         names = names or _swapped(result, evidence, language, head, argument, wrong, eps)
         other = next((e for k, e in evidence.items() if k != language), None)
         if not names and other is not None:
-            names = _other_axis_gradient(other, heads[language][head], argument, wrong, allowed)
+            names = _other_axis_gradient(other, evidence[language].heads[head], argument, wrong, allowed)
         places = name_places(
             _wrong_places(result, evidence, language, argument, eps, differ(wrong, right, allowed)),
             evidence[language].point.arguments[argument],

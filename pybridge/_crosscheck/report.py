@@ -179,13 +179,13 @@ def _badness(row: Row) -> float:
 
 
 def _rich(cells: Cells) -> Table:
-    table = Table(title=cells.title, box=SIMPLE_HEAD)
+    table = Table(title=Text(cells.title), box=SIMPLE_HEAD)
     for head in cells.heads:
         table.add_column(
             head, justify="left" if head in ("result", "gradient of", "of", "at", "wrong") else "right"
         )
     for row in cells.rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names may look like markup
     return table
 
 
