@@ -117,8 +117,12 @@ class Comparison:
             return
         for i, (a, b) in enumerate(zip(p.outputs, j.outputs)):
             name = f"result {i + 1}" if len(p.outputs) > 1 else "result"
-            made = tolerance(a, p.output_spreads[i], eps, self.settings).entries
-            other = tolerance(b, j.output_spreads[i], eps, self.settings).entries
+            made, other = (
+                tolerance(
+                    e.outputs[i], e.output_spreads[i], eps, self.settings, _at(e.usual_outputs, i)
+                ).entries
+                for e in (p, j)
+            )
             if a.dtype != b.dtype:
                 report.note("dtype", "both", f"{name} is {a.dtype} in Python and {b.dtype} in Julia")
             if a.shape != b.shape:
@@ -160,8 +164,9 @@ class Comparison:
                 continue
             if faults.random:
                 continue
-            pairs: list[tuple[str, Array | None, Array | None, Array]] = [
-                ("a result", y, z, s) for y, z, s in zip(e.outputs, reference.outputs, e.output_spreads)
+            pairs: list[tuple[str, Array | None, Array | None, Array, Array | None]] = [
+                ("a result", y, z, s, _at(e.usual_outputs, i))
+                for i, (y, z, s) in enumerate(zip(e.outputs, reference.outputs, e.output_spreads))
             ]
             pairs += [
                 (
@@ -169,11 +174,12 @@ class Comparison:
                     e.gradients[0][i],
                     reference.gradients[-1][i],
                     e.spreads[0][i],
+                    e.usual_gradient(0, i),
                 )
                 for i in chosen
                 if e.gradients and reference.gradients
             ]
-            for what, found, exact, s in pairs:
+            for what, found, exact, s, usual in pairs:
                 if found is None or exact is None or found.dtype.kind != "f":
                     continue
                 if found.dtype != point.arguments[point.movable[0]].dtype:
@@ -181,7 +187,7 @@ class Comparison:
                         "dtype", side.language, f"{what} is {found.dtype} for inputs of {point.dtype}"
                     )
                     continue
-                room = tolerance(found, s, eps, self.settings).entries * 4
+                room = tolerance(found, s, eps, self.settings, usual).entries * 4
                 with np.errstate(over="ignore"):
                     rounded = exact.astype(found.dtype)
                 where = differ(found, rounded, room + eps * np.abs(np.nan_to_num(rounded)))
@@ -193,6 +199,10 @@ class Comparison:
                         f"{what} is right in float64, but not in {point.dtype}: {found[at]!r} "
                         f"instead of {rounded[at]!r} at {list(at)}",
                     )
+
+
+def _at(outputs: list[Array], i: int) -> Array | None:
+    return outputs[i] if i < len(outputs) else None
 
 
 def _last_head(e: Evidence, outputs: Sequence[Array]) -> list[list[Array]]:

@@ -32,6 +32,10 @@ class Evidence:
     heads: Heads
     gradients: list[list[Array | None]] = field(default_factory=list)  # for each head, for each argument
     spreads: list[list[Array]] = field(default_factory=list)
+    usual_outputs: list[Array] = field(
+        default_factory=list
+    )  # for smaller inputs, if the function takes these
+    usual: list[list[Array | None]] = field(default_factory=list)  # gradients, likewise
     blind: bool = False  # its values differ from call to call, so numbers tell nothing
     exact: Evidence | None = None  # the same in float64, for derivatives by numbers; itself, if None
     _rows: dict[int, tuple[Heads, Array]] = field(default_factory=dict)
@@ -43,6 +47,10 @@ class Evidence:
     def outputs_like(self, other: Evidence) -> bool:
         """Do both have results of the same shapes, so that head gradients of one are head gradients of the other?"""
         return [y.shape for y in self.outputs] == [y.shape for y in other.outputs]
+
+    def usual_gradient(self, head: int, argument: int) -> Array | None:
+        """The gradient for smaller inputs, if there is one."""
+        return self.usual[head][argument] if self.usual else None
 
     @property
     def entries(self) -> int:
@@ -102,6 +110,9 @@ class Evidence:
                 (float(np.finfo(y.dtype).eps) for y in self.outputs if y.dtype.kind == "f"), default=0.0
             )
             noise = np.abs(at)
+            if [y.shape for y in self.usual_outputs] == [y.shape for y in self.outputs]:
+                usual = np.abs(head_gradients.column(self.usual_outputs))
+                noise = np.fmax(noise, np.where(np.isfinite(usual), usual, 0))
             noise *= 2 * eps
             noise += head_gradients.column(
                 [s if y.dtype.kind == "f" else y for s, y in zip(self.output_spreads, self.outputs)]
@@ -121,17 +132,17 @@ class Evidence:
         if key in self._noises:
             return self._noises[key]
         self.weights(heads)  # kept, so that the key stays this list's
-        factor = np.full(len(heads), np.inf)
         if self.point.arguments[argument].size <= LARGE:
             way = {argument: self.point.direction(argument, np.random.default_rng(argument))}
-            for spacing in SPACINGS:
-                seen, told = noise_along(lambda t: self.change(heads, self.point.moved(way, t)), spacing)
-                with np.errstate(all="ignore"):
-                    factor = np.fmin(factor, 2 * seen / told)
-                if bool((factor <= 1).all()):
-                    break
-        self._noises[key] = np.where(np.isfinite(factor), np.maximum(factor, 1), 1)
+            self._noises[key] = _excess(lambda t: self.change(heads, self.point.moved(way, t)), 1.0)
+        else:
+            self._noises[key] = np.ones(len(heads))
         return self._noises[key]
+
+    def roughness_at(self, heads: Heads, argument: int, way: Array, entry: int | None) -> Array:
+        """How many times as much noise there is along one line as was reckoned with; at least 1."""
+        along, steps = self._path(heads, argument, way, entry)
+        return _excess(along, 10 * min(steps))
 
     def lost(self, argument: int) -> Array:
         """Which entries of an argument are not finite, or results that are not come from."""
@@ -205,3 +216,15 @@ class Evidence:
         if 0 < at < scale:
             steps.append(0.1 * at)  # close to the edge of a domain, or to a kink
         return along, steps
+
+
+def _excess(along: Along, unit: float) -> Array:
+    """How many times as much noise there is as `along` says: the least of what several spacings show, at least 1."""
+    factor: Array = np.array(np.inf)
+    for spacing in SPACINGS:
+        seen, told = noise_along(along, unit * spacing)
+        with np.errstate(all="ignore"):
+            factor = np.fmin(factor, 2 * seen / told)
+        if bool((factor <= 1).all()):
+            break
+    return np.where(np.isfinite(factor), np.maximum(factor, 1), 1)

@@ -12,7 +12,7 @@ from .array import Array
 from .evidence import Evidence
 from .point import Point
 from .settings import Settings
-from .tolerance import UNITS, differ, tolerance
+from .tolerance import differ, tolerance
 from .weigh import Place, Row, Scales
 
 LARGE = 10**5  # entries above which one evaluation for each entry of a sample is dear
@@ -102,7 +102,10 @@ def _gradients(
             )
             continue
         filled = [np.zeros(a.shape, a.dtype) if g is None else g for g in given]
-        made = [tolerance(g, _like(s[argument], g), eps, settings) for g, s in zip(filled, e.spreads)]
+        made = [
+            tolerance(g, _like(s[argument], g), eps, settings, e.usual_gradient(head, argument))
+            for head, (g, s) in enumerate(zip(filled, e.spreads))
+        ]
         gradients[language] = filled
         allowed[language] = [t.entries for t in made]
         result.tolerances[language] = made[-1].text
@@ -153,8 +156,6 @@ def _compare(
         where = differ(p, j, room)
         if lost is not None:
             where &= ~lost
-        if where.any():
-            where &= ~_hidden(p, j)
         result.differ += int(np.count_nonzero(where))
         if not where.any():
             found.append(np.zeros(p.shape, bool))
@@ -163,14 +164,6 @@ def _compare(
             distance = np.abs(p.astype(np.float64, copy=False) - j) / room
         found.append(np.where(where, np.nan_to_num(distance, nan=np.inf, posinf=np.inf), 0.0))
     return found
-
-
-def _hidden(a: Array, b: Array) -> Array:
-    """Where one is exactly zero, and the other no more than rounding makes of the largest of a gradient."""
-    eps = float(np.finfo(a.dtype).eps)
-    largest = max(float(np.max(np.abs(g[np.isfinite(g)]), initial=0)) for g in (a, b))
-    with np.errstate(invalid="ignore"):
-        return ((a == 0) | (b == 0)) & (np.abs(a - b) <= UNITS * eps * largest)
 
 
 def _telling(apart: list[Array] | None, gradients: dict[str, list[Array]]) -> int:

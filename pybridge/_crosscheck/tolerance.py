@@ -4,7 +4,8 @@ Three parts are added for each entry:
 
 - *condition*: what the entry itself does when inputs and head gradients change in their last digits. It is measured
   between points on the same side of the one that is looked at, so a jump of the function there is no condition;
-- *rounding*: some units in the last place of an entry of the array's typical (median) size;
+- *rounding*: some units in the last place of what the entry is for inputs a sixteenth as large, for formulas compute
+  with numbers of such sizes on the way (1 - tanh(x)^2 does, where it is all but zero), or of the array's median entry;
 - *algorithm*: eps^(2/3) of the entry. A formula that loses more than a third of the digits is worse than rounding.
 """
 
@@ -30,8 +31,12 @@ class Tolerance:
     text: str
 
 
-def tolerance(value: Array, spread: Array, eps: float, settings: Settings) -> Tolerance:
+def tolerance(
+    value: Array, spread: Array, eps: float, settings: Settings, usual: Array | None = None
+) -> Tolerance:
     """The tolerance of an array whose entries change by `spread` under changes of the inputs' last digits.
+
+    `usual` is the array for smaller inputs, if it is known.
 
     `settings.rtol` and `.atol`, where given, take the place of all that.
     """
@@ -45,7 +50,11 @@ def tolerance(value: Array, spread: Array, eps: float, settings: Settings) -> To
     units = _worst_condition(size, spread, eps)
     entries = eps ** (2 / 3) * size
     entries += UNITS * spread
-    entries += UNITS * eps * common + SMALLEST
+    if usual is None or usual.shape != size.shape:
+        entries += UNITS * eps * common + SMALLEST
+    else:
+        sizes = np.abs(usual, dtype=np.float64)
+        entries += UNITS * eps * np.fmax(common, np.where(np.isfinite(sizes), sizes, 0)) + SMALLEST
     return Tolerance(
         entries,
         f"{eps ** (2 / 3):.1e} |value| + {UNITS} × ({eps:.1e} × {common:.3g} + condition); "

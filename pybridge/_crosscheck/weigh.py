@@ -14,6 +14,7 @@ from .numeric import Slope
 
 ROUGH_PLACES = 6  # of an argument with more than this many entries: how many are looked around at
 MANY = 10**4
+FEW_DIGITS = 1e-3  # an error so small, in proportion, may be one of rounding
 CLOSELY = 1e-4  # how exact a second look is, in proportion to what it is to decide
 
 
@@ -203,6 +204,7 @@ class Scales:
                 )
         else:
             slopes, again = again, place.slopes(asked, self._heads, self._levels, 0.0057)
+        self._reckon_with_noise(place, said, wrong, slopes, again)
         for head, suspects in enumerate(wrong):
             for k in sorted(suspects):
                 sure = _is_wrong(said[k][head], allowed[k][head], slopes[k], head)
@@ -210,6 +212,25 @@ class Scales:
                 if not sure or not _same(slopes[k], again[k], head):
                     suspects.discard(k)
         return slopes
+
+    def _reckon_with_noise(
+        self,
+        place: Place,
+        said: dict[str, list[float]],
+        wrong: list[set[str]],
+        slopes: dict[str, Slope],
+        again: dict[str, Slope],
+    ) -> None:
+        """Where a side is off by little only, measure the noise right here, and let the errors be as much larger."""
+        for k in slopes:
+            gaps, sizes = _gaps(said[k], slopes[k]), np.abs(said[k])
+            close = [
+                k in suspects and gap < FEW_DIGITS * size for suspects, gap, size in zip(wrong, gaps, sizes)
+            ]
+            if any(close) and place.way.size < 10**5:
+                factor = self._shown[k].roughness_at(self._heads[k], place.argument, place.way, place.entry)
+                slopes[k].error *= np.where(close, factor, 1)
+                again[k].error *= np.where(close, factor, 1)
 
     def _is_steady(
         self, place: Place, language: str, suspected: list[bool], found: Slope, gaps: Array
