@@ -50,6 +50,7 @@ class Comparison:
             e.exact = self._exact(side, point, e)
             self._faults(report, side, faults)
             bar()
+        report.settings["heads"] = max(len(e.heads) for e in evidence.values())
         if len(evidence) == 2:
             self._values(report, evidence, point.eps)
         same_values = not any(f.fault for f in report.findings)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .array import Array
-from .diagnosis import is_float32, name_difference, name_places
+from .diagnosis import common_names, is_float32, name_difference, name_places
 from .evidence import Evidence
 from .judge import Judgement
 from .point import Point, is_float
@@ -120,7 +120,7 @@ def _wrong(
     kind = "gradient"
     if known is not None:
         right, allowed = known
-        names = name_difference(wrong, right, allowed, eps, _sizes(evidence[language]))
+        names = _names(result, evidence, language, sorted({r.head for r in own}), argument, eps)
         names = names or _swapped(result, evidence, language, head, argument, wrong, eps)
         other = next((e for k, e in evidence.items() if k != language), None)
         if not names and other is not None:
@@ -141,6 +141,26 @@ def _wrong(
     if worst.kink:
         numbers = f"between {worst.left:.9g} and {worst.right:.9g}"
     return Finding(kind, language, f"{text} (at {worst.where} it is {value:.9g}, by numbers {numbers})")
+
+
+def _names(
+    result: Judgement,
+    evidence: dict[str, Evidence],
+    language: str,
+    heads: list[int],
+    argument: int,
+    eps: float,
+) -> list[str]:
+    """What turns the right gradient into the wrong one under every head under which it is wrong."""
+    found = []
+    for head in heads:
+        known = _right(result, evidence, language, head, argument, eps)
+        if known is not None:
+            right, allowed = known
+            wrong = _gradient_of(evidence[language], head, argument, result)
+            if differ(wrong, right, allowed).any():
+                found.append(name_difference(wrong, right, allowed, eps, _sizes(evidence[language])))
+    return common_names(found)
 
 
 def _gradient_of(e: Evidence, head: int, argument: int, result: Judgement) -> Array:
