@@ -87,13 +87,20 @@ class Evidence:
             undefined = (weights[:, lost & np.isfinite(at)] != 0).any(axis=1)
         else:
             undefined = np.zeros(len(heads), bool)
-        if delta.size < LARGE:
-            still = delta == 0
-            unsure = np.abs(weights) @ np.where(still, 0.0, noise)
-            unsure = np.where(unsure > 0, unsure, hidden * np.abs(weights).max(axis=1, initial=0))
-        else:
+        if delta.size >= LARGE:  # all of it changes: entries of such arguments are not moved one by one
+            value = weights @ delta
             unsure = np.array([float(np.vdot(np.abs(row), noise)) for row in weights])
-        value = weights @ delta
+        else:
+            changed = np.flatnonzero(delta)
+            seen = weights[:, changed] if 4 * changed.size < delta.size else weights
+            if seen is not weights:
+                delta, noise = delta[changed], noise[changed]
+            else:
+                noise = np.where(delta == 0, 0.0, noise)
+            value = seen @ delta
+            unsure = np.abs(seen) @ noise
+            if not unsure.all():
+                unsure = np.where(unsure > 0, unsure, hidden * np.abs(weights).max(axis=1, initial=0))
         value[undefined] = np.nan
         return value, unsure
 
