@@ -1,4 +1,4 @@
-"""What a side is asked, at points that nobody gave: what it raises there, repeats, draws, or leaves without an answer."""
+"""What a side is asked at points that nobody gave: what it raises there, repeats, draws, or leaves unanswered."""
 
 from __future__ import annotations
 
