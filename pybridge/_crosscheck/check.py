@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import second, sides
+from . import blocks, second, sides
+from .._libmxnet import mxnet
 from .array import Array
 from .compare import Comparison
 from .point import Point, as_arguments, is_float
@@ -41,7 +42,7 @@ def crosscheck(
     samples: int = 64,
     seed: int = 0,
     order: int = 1,
-    params: Mapping[str, int] | None = None,
+    params: Mapping[str, int | str] | None = None,
     progress: bool | None = None,
 ) -> Report:
     """Are a Python function and a Julia function the same function, with the same derivatives?  Who is right, if not?
@@ -54,8 +55,8 @@ def crosscheck(
     Args:
         python_fn: a callable on NDArrays, a Gluon block (initialised; its parameters follow the inputs), a symbol, or
             None: then the Julia function is checked alone, against numbers.
-        julia_fn: a `JuliaFunction`, a Julia value or its dotted name (a `CustomFunction` type, or a function that
-            returns a pullback), or None.
+        julia_fn: a `JuliaFunction`, a `JuliaBlock`, a Julia value or its dotted name (a `CustomFunction` type, or a
+            function that returns a pullback), or None.
         inputs: an array or a list of arguments: NDArrays or NumPy arrays, of any shape; anything else is a constant.
         grads: which arguments' gradients to compare: "all", or positions that count from 0.
         dtype: what to compute in. By default float64, and after that the inputs' own dtype if it is a smaller one.
@@ -66,7 +67,8 @@ def crosscheck(
         seed: of everything random here. The same seed gives the same report.
         order: 2 compares the derivative of Python's gradient as well (Julia functions have no second order).
         params: for a Gluon block, at which argument of the Julia function each parameter stands, as positions that
-            count from 0; by default they follow the inputs in the block's order.
+            count from 0; by default they follow the inputs in the block's order. If `julia_fn` is a `JuliaBlock`: which
+            of its parameters belongs to each of Python's, by name; by default those of the same name.
         progress: show a progress bar on stderr; by default on a terminal, when it takes more than two seconds.
 
     Returns:
@@ -117,13 +119,17 @@ def crosscheck(
 
 
 def _set_up(
-    python_fn: Any, julia_fn: Any, inputs: Any, params: Mapping[str, int] | None
+    python_fn: Any, julia_fn: Any, inputs: Any, params: Mapping[str, int | str] | None
 ) -> tuple[Point, list[Side]]:
     if python_fn is None and julia_fn is None:
         raise TypeError("crosscheck: python_fn and julia_fn are both None; one function at least is needed")
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     arguments, numpy = as_arguments(given)
-    parameters = sides.parameters_of(python_fn)
+    for block in (python_fn, julia_fn):
+        blocks.settle(block, arguments, numpy)
+    in_julia = sides.parameters_of(julia_fn) if blocks.is_julia_block(julia_fn) else None
+    of_block = isinstance(python_fn, mxnet.gluon.Block)
+    parameters = sides.parameters_of(python_fn) if of_block or in_julia is None else in_julia
     names = [f"argument {i}" for i in range(1, len(arguments) + 1)]
     arguments += list(parameters.values())
     names += list(parameters)
@@ -132,8 +138,11 @@ def _set_up(
         raise TypeError(f"crosscheck: inputs holds no array ({came}); expected NDArrays or NumPy arrays")
     functions = []
     if python_fn is not None:
-        functions.append(sides.python_side(python_fn, list(parameters), numpy))
-    if julia_fn is not None:
+        functions.append(sides.python_side(python_fn, list(parameters) if of_block else [], numpy))
+    if julia_fn is not None and in_julia is not None:
+        places = blocks.match(parameters, in_julia, params if of_block else None, len(given))
+        functions.append(_reordered(blocks.side(julia_fn, numpy), len(given), places))
+    elif julia_fn is not None:
         side = sides.julia_side(julia_fn, numpy)
         places = sides.match(list(parameters), params, len(given))
         functions.append(_reordered(side, len(given), places))

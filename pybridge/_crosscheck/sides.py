@@ -309,7 +309,7 @@ def _symbol_call(symbol: Any) -> Callable[..., Any]:
     return call
 
 
-def match(names: Sequence[str], mapping: Mapping[str, int] | None, inputs: int) -> list[int]:
+def match(names: Sequence[str], mapping: Mapping[str, Any] | None, inputs: int) -> list[int]:
     """Where each of the block's parameters stands among the Julia function's arguments; places count from 0."""
     if mapping is None:
         return list(range(inputs, inputs + len(names)))
