@@ -32,7 +32,9 @@ def settle(block: Any, arguments: Sequence[Any], numpy: bool) -> None:
         return
     bare = [p.name for p in parameters if p._data is None and not p._deferred_init]
     if bare:
-        raise ValueError(f"crosscheck: parameter {bare[0]} of {block.name} has no values; call initialize() first")
+        raise ValueError(
+            f"crosscheck: parameter {bare[0]} of {block.name} has no values; call initialize() first"
+        )
     with autograd.pause():
         block(*[_given(a, numpy) for a in arguments])
 
@@ -45,7 +47,9 @@ def _given(a: Any, numpy: bool) -> Any:
 
 def side(block: Any, numpy: bool) -> Side:
     """The side of a `JuliaBlock`; its parameters follow the inputs, in its own order."""
-    return Side("Julia", block.function.name, sides._block_call(block, list(sides.parameters_of(block))), numpy)
+    return Side(
+        "Julia", block.function.name, sides._block_call(block, list(sides.parameters_of(block))), numpy
+    )
 
 
 def match(

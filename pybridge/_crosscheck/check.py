@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import blocks, second, sides
 from .._libmxnet import mxnet
+from . import blocks, second, sides
 from .array import Array
 from .compare import Comparison
 from .point import Point, as_arguments, is_float

@@ -52,7 +52,7 @@ def make_anew(handle: Any) -> None:
     When the inference of shapes has failed once, libmxnet takes it for done the next time that inputs have these
     shapes.
     """
-    made_from = _made_from.pop(handle.value, None) if isinstance(handle, ctypes.c_void_p) else None
+    made_from = _made_from.pop(handle.value or 0, None) if isinstance(handle, ctypes.c_void_p) else None
     if made_from is None:
         return  # an operator
     symbol, flags = made_from

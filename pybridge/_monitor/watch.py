@@ -57,9 +57,7 @@ class _Here(threading.local):
 
 _here = _Here()
 _watchers: tuple[Watcher, ...] = ()
-_hooked: dict[
-    int, tuple[Any, Any]
-] = {}  # cached operators and those that run instead, by the id of the first
+_hooked: dict[int, _Hooked] = {}  # what runs instead of cached operators, by the id of those
 _backward_callers: list[int] = []
 
 
