@@ -230,6 +230,8 @@ def _checked_parameters(which: str, given: Any) -> dict[str, dict[str, Any]]:
                 f"JuliaBlock: {which}[{name!r}] is {shape!r}; expected a shape, a tuple of whole numbers (0: not known "
                 "yet)"
             )
+        if shape is not None:
+            arguments["shape"] = tuple(int(n) for n in shape)
         init = arguments.get("init")
         if isinstance(init, (NDArray, np.ndarray)) or (
             julia.started() and isinstance(init, julia.value_base())
