@@ -26,29 +26,28 @@ if TYPE_CHECKING:
     from .arrays import asndarray as asndarray
     from .autograd import attach_grad as attach_grad
     from .autograd import backward as backward
+    from .autograd import drop_grad as drop_grad
     from .autograd import getgrad as getgrad
     from .autograd import grad as grad
-    from .autograd import is_recording as is_recording
-    from .autograd import is_training as is_training
     from .autograd import mark_variables as mark_variables
-    from .autograd import pause as pause
-    from .autograd import predict_mode as predict_mode
-    from .autograd import record as record
-    from .autograd import set_recording as set_recording
-    from .autograd import set_training as set_training
     from .autograd import symbol as symbol
-    from .autograd import train_mode as train_mode
     from .functions import JuliaFunction as JuliaFunction
     from .functions import function as function
     from .julia import include as include
+    from .recording import is_recording as is_recording
+    from .recording import is_training as is_training
+    from .recording import pause as pause
+    from .recording import predict_mode as predict_mode
+    from .recording import record as record
+    from .recording import set_recording as set_recording
+    from .recording import set_training as set_training
+    from .recording import train_mode as train_mode
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "autograd": (
-        "attach_grad getgrad mark_variables symbol record pause train_mode predict_mode "
-        "is_recording is_training set_recording set_training backward grad"
-    ),
+    "recording": ("record pause train_mode predict_mode is_recording is_training set_recording set_training"),
+    "autograd": "attach_grad drop_grad getgrad mark_variables symbol backward grad",
     "functions": "function JuliaFunction",
     "arrays": "asjulia asndarray",
     "_dispatch": "serve",

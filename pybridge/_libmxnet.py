@@ -8,6 +8,7 @@ name, and `real` gives the function that was there before. No other module knows
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -69,8 +70,8 @@ _MEANINGS = (
     ),
     (
         "because it does not require gradient",
-        "grad: one of the variables is no leaf with a gradient attached. Call attach_grad on it before recording; "
-        "gradients of intermediate results are not available.",
+        "grad: one of the variables has no gradient attached. Call attach_grad on it: on a leaf before recording, on "
+        "an intermediate result before it is used.",
     ),
     (
         r"Not reached[\s\S]*c_api_function\.cc",
@@ -128,6 +129,8 @@ def last_error() -> MXNetError:
 # ---- interposed calls ---------------------------------------------------------------------------------------
 
 _real: dict[str, Any] = {}
+_interposed: dict[str, Callable[..., int | bytes]] = {}
+_around: dict[str, tuple[Callable[..., int], ...]] = {}
 
 
 def real(name: str) -> Any:
@@ -145,7 +148,26 @@ def address(name: str) -> int:
 def interpose(name: str, function: Callable[..., int | bytes]) -> None:
     """Let every caller of `mxnet.base._LIB.<name>` call `function` instead."""
     _real.setdefault(name, getattr(_LIB, name))
-    setattr(_LIB, name, function)
+    _interposed[name] = function
+    _put(name)
+
+
+def around(name: str, wrapper: Callable[..., int], put: bool = True) -> None:
+    """Let `wrapper(call, *arguments)` stand around every call of `mxnet.base._LIB.<name>`; without `put` no longer.
+
+    It stands outside of what is interposed there, now or later: a call that goes through the dispatch still does.
+    """
+    _real.setdefault(name, getattr(_LIB, name))
+    others = tuple(w for w in _around.get(name, ()) if w != wrapper)
+    _around[name] = (*others, wrapper) if put else others
+    _put(name)
+
+
+def _put(name: str) -> None:
+    call = _interposed.get(name, _real[name])
+    for wrapper in _around.get(name, ()):
+        call = functools.partial(wrapper, call)
+    setattr(_LIB, name, call)
 
 
 interpose("MXGetLastError", _last_error)
@@ -350,7 +372,7 @@ def zeros_like(x: NDArray) -> NDArray:
 def is_intermediate(x: NDArray) -> bool:
     """Was `x` computed inside a recorded graph?  A leaf's history is nothing but itself."""
     history = symbol(x)
-    return history is not None and len(history.get_internals().list_outputs()) > 1
+    return history is not None and history.get_children() is not None
 
 
 def operator_handle(name: str) -> int:
