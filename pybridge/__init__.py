@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from ._crosscheck import Report as Report
     from ._crosscheck import crosscheck as crosscheck
     from ._dispatch import serve as serve
+    from ._intermediates import Intermediates as Intermediates
+    from ._intermediates import get_mark_vars as get_mark_vars
+    from ._intermediates import intermediates as intermediates
+    from ._intermediates import internals as internals
+    from ._intermediates import mark_vars as mark_vars
     from ._libmxnet import GraphError as GraphError
     from .arrays import asjulia as asjulia
     from .arrays import asndarray as asndarray
@@ -52,6 +57,7 @@ _ROOMS = {
     "arrays": "asjulia asndarray",
     "_dispatch": "serve",
     "_crosscheck": "crosscheck Report",
+    "_intermediates": "mark_vars get_mark_vars intermediates internals Intermediates",
     "_libmxnet": "GraphError",
     "julia": "include",
 }

@@ -15,3 +15,5 @@ from .mark import mark as mark
 from .mark import marked as marked
 from .mark import new_leaf as new_leaf
 from .mark import of as of
+from .mark import tie as tie
+from .zeros import minus_zeros as minus_zeros

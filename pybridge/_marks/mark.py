@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _libmxnet, _libmxnet_marks
@@ -29,7 +30,7 @@ class Mark:
 def marked(function: str, x: NDArray, gradient: NDArray | None, req: str, in_place: bool) -> NDArray:
     """`x` as it goes on with a gradient of its own: a new array, recorded whatever the recording flag."""
     check(function, "x", x)
-    leaf = new_leaf(x, gradient, req)
+    leaf = new_leaf(x.shape, x.dtype, x.context, gradient, req)
     source = x if in_place else _libmxnet_marks.same(x)
     before = of(x) if in_place else None
     if before is not None and before.source is not None:
@@ -54,14 +55,22 @@ def mark(function: str, x: NDArray, gradient: NDArray | None, req: str) -> None:
         found.source = y  # which now is what x was
 
 
-def new_leaf(x: NDArray, gradient: NDArray | None, req: str) -> NDArray:
-    """A leaf of minus zeros of the shape and dtype of `x`, with `gradient` (or new zeros) attached."""
-    leaf = minus_zeros(x.shape, x.dtype, x.context)
+def new_leaf(
+    shape: Sequence[int], dtype: Any, context: Any, gradient: NDArray | None = None, req: str = "write"
+) -> NDArray:
+    """A leaf of minus zeros with `gradient` (or new zeros) attached."""
+    leaf = minus_zeros(shape, dtype, context)
     if gradient is None:
         with Scope(False, None):
-            gradient = _libmxnet.zeros_like(x)
+            gradient = _libmxnet.zeros_like(leaf)
     _libmxnet.mark_variables([leaf], [gradient], [req])
     return leaf
+
+
+def tie(y: NDArray, leaf: NDArray, function: str) -> None:
+    """`leaf` was added on the way to `y`, inside a graph of its own: the gradient of `leaf` is that of `y`."""
+    _libmxnet_marks.tie(y, Mark(function, leaf, None, False))
+    backward.watch()
 
 
 def of(x: NDArray) -> Any:
