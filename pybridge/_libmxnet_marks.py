@@ -73,31 +73,16 @@ def same(x: NDArray) -> NDArray:
     """Another NDArray of the same memory, at the same place of the graph."""
     found = ctypes.c_void_p()
     check_call(real("MXShallowCopyNDArray")(x.handle, ctypes.byref(found)))
-    return array(found.value or 0)
+    return array(found.value or 0, isinstance(x, NumpyArray))
 
 
-def add(x: NDArray, leaf: NDArray) -> NDArray:
-    """`x + leaf`, of the kind of `x`; both have the same shape and dtype."""
-    if isinstance(x, NumpyArray):
-        return mxnet.nd.elemwise_add(x.as_nd_ndarray(), leaf.as_nd_ndarray()).as_np_ndarray()
-    return mxnet.nd.elemwise_add(x, leaf)
-
-
-def view(x: NDArray, size: int, shape: Sequence[int]) -> NDArray:
-    """The first `size` elements of the vector `x` in another shape: the same memory, in no graph."""
-    part, shaped = ctypes.c_void_p(), ctypes.c_void_p()
-    check_call(_LIB.MXNDArraySlice(x.handle, ctypes.c_uint32(0), ctypes.c_uint32(size), ctypes.byref(part)))
-    piece = array(part.value or 0)
-    check_call(
-        _LIB.MXNDArrayReshape64(
-            piece.handle,
-            len(shape),
-            (ctypes.c_int64 * len(shape))(*shape),
-            ctypes.c_bool(False),
-            ctypes.byref(shaped),
-        )
-    )
-    return array(shaped.value or 0)
+def add(x: NDArray, leaf: NDArray, copy_x: bool, copy_leaf: bool) -> NDArray:
+    """`x + leaf` of the kind of `x`, or of copies of them; both have the same shape and dtype."""
+    numpy = isinstance(x, NumpyArray)
+    terms = [a.as_nd_ndarray() if isinstance(a, NumpyArray) else a for a in (x, leaf)]
+    terms = [mxnet.nd.identity(a) if copy else a for a, copy in zip(terms, (copy_x, copy_leaf))]
+    made: NDArray = mxnet.nd.elemwise_add(*terms)
+    return made.as_np_ndarray() if numpy else made
 
 
 # ---- what a backward is called with -------------------------------------------------------------------------

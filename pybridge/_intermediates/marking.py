@@ -91,9 +91,10 @@ def _checked(values: Any) -> Any:
             raise TypeError(
                 f"mark_vars: values[{i}] is a {type(value).__name__}; expected an NDArray or a Symbol"
             )
-        if isinstance(value, mxnet.symbol.Symbol) and len(value) != 1:
+        outputs = len(value.list_outputs()) if isinstance(value, mxnet.symbol.Symbol) else 1
+        if outputs != 1:
             raise ValueError(
-                f"mark_vars: values[{i}] is a symbol with {len(value)} outputs; mark them one by one"
+                f"mark_vars: values[{i}] is a symbol with {outputs} outputs; mark them one by one"
             )
     if not calls.stack() and calls.tracing_block() is None:
         raise GraphError("mark_vars: called outside of any block; inside record, use pb.attach_grad there")

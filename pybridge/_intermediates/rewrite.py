@@ -16,7 +16,7 @@ Entry = tuple[int, int]
 
 
 def load(symbol: Any) -> dict[str, Any]:
-    graph: dict[str, Any] = json.loads(symbol.tojson())
+    graph: dict[str, Any] = json.loads(symbol.tojson(remove_amp_cast=False))
     return graph
 
 
@@ -30,44 +30,37 @@ def marks_in(graph: Mapping[str, Any]) -> dict[str, int]:
 
 
 def with_zeros(symbol: Any, graph: dict[str, Any], marks: Sequence[int], chosen: Sequence[Entry]) -> Any:
-    """The symbol where each of `marks` (nodes that copy) and of `chosen` adds a new input.
+    """The symbol where everything that used the result of `marks` (nodes), or `chosen`, uses its sum with a new input.
 
     The marked values follow the symbol's own outputs, the marks first. Inputs are called `zero_name(0)`, ….
     """
     nodes: list[dict[str, Any]] = graph["nodes"]
     places: list[list[int]] = []
-    for mark in marks:
-        node = nodes[mark]
-        node["op"] = "elemwise_add"
-        node["inputs"].append([_zero(nodes, len(places)), 0, 0])
-        places.append([mark, 0, 0])
     instead: dict[Entry, list[int]] = {}
-    for entry in chosen:
-        zero = _zero(nodes, len(places))
-        instead[entry] = [len(nodes), 0, 0]
+    made = len(nodes)
+    for entry in [(mark, 0) for mark in marks] + list(chosen):
+        value = [*entry, 0]
+        name = nodes[entry[0]]["name"]
+        if nodes[entry[0]]["op"] == "null":
+            # The gradient of an input may have to be added to what is there; that of the zero would be the sum.
+            value = _node(nodes, "_copy", f"{name}_pybridge_copy", value)
+        zero = _node(nodes, "null", zero_name(len(places)))
+        instead[entry] = _node(nodes, "elemwise_add", f"{name}_pybridge_mark{entry[1]}", value, zero)
         places.append(instead[entry])
-        nodes.append(
-            {
-                "op": "elemwise_add",
-                "name": f"{nodes[entry[0]]['name']}_pybridge_mark{entry[1]}",
-                "inputs": [[*entry, 0], [zero, 0, 0]],
-            }
-        )
-    adders = {place[0] for place in instead.values()}
     for i, node in enumerate(nodes):
-        if i not in adders:
+        if i < made:
             node["inputs"] = [instead.get((each[0], each[1]), each) for each in node["inputs"]]
     graph["heads"] = [instead.get((head[0], head[1]), head) for head in graph["heads"]] + places
     graph["arg_nodes"] = [i for i, node in enumerate(nodes) if node["op"] == "null"]
     graph.pop("node_row_ptr", None)
-    made = mxnet.symbol.load_json(json.dumps(graph))
-    return made.as_np_ndarray() if isinstance(symbol, _Symbol) else made
+    rewritten = mxnet.symbol.load_json(json.dumps(graph))
+    return rewritten.as_np_ndarray() if isinstance(symbol, _Symbol) else rewritten
 
 
 def zero_name(number: int) -> str:
     return f"__pybridge_zero{number}__"
 
 
-def _zero(nodes: list[dict[str, Any]], number: int) -> int:
-    nodes.append({"op": "null", "name": zero_name(number), "inputs": []})
-    return len(nodes) - 1
+def _node(nodes: list[dict[str, Any]], op: str, name: str, *inputs: list[int]) -> list[int]:
+    nodes.append({"op": op, "name": name, "inputs": list(inputs)})
+    return [len(nodes) - 1, 0, 0]

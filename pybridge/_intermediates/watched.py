@@ -41,7 +41,7 @@ class Intermediates(Mapping[str, NDArray]):
             raise RuntimeError(
                 "intermediates: the network is being looked into already; one `with` at a time"
             )
-        self._before = net._active, net._cached_graph, net._cached_op, net._cached_op_args
+        self._before = net._active, net._flags, net._cached_graph, net._cached_op, net._cached_op_args
         net._active, net._cached_op = True, None
         net._build_cache = self._build
         return self
@@ -51,9 +51,20 @@ class Intermediates(Mapping[str, NDArray]):
     ) -> None:
         net, before = self._net, self._before
         assert before is not None
+        active, flags, graph, operator, arguments = before
         del net._build_cache
-        if net._cached_op is None or isinstance(net._cached_op, _WatchedOp):
-            net._active, net._cached_graph, net._cached_op, net._cached_op_args = before
+        net._cached_op = None
+        if net._flags is not flags:
+            pass  # hybridized anew meanwhile: that stays, and the network makes an operator of its own
+        elif graph and net._cached_graph is not graph:
+            net._active = active  # its old operator is no longer that of the network (cast, a layer more)
+        else:
+            net._active, net._cached_graph, net._cached_op, net._cached_op_args = (
+                active,
+                graph,
+                operator,
+                arguments,
+            )
         self._before = None
 
     def _build(self, *args: Any) -> None:
@@ -66,7 +77,7 @@ class Intermediates(Mapping[str, NDArray]):
         parameters = [i for i, (is_data, _) in enumerate(net._cached_op_args) if not is_data]
         flags = [("data_indices", data), ("param_indices", parameters), *net._flags]
         places: list[Entry] = [entries[name] for name in chosen]
-        net._cached_op = _WatchedOp(symbol, flags, places, lambda values: self._take(chosen, values))
+        net._cached_op = MarkedOp(symbol, flags, places, lambda values: self._take(chosen, values))
 
     def _take(self, names: Sequence[str], values: Sequence[NDArray]) -> None:
         self._called = True
@@ -90,10 +101,6 @@ class Intermediates(Mapping[str, NDArray]):
 
     def __repr__(self) -> str:
         return f"Intermediates({', '.join(self._values) or 'not called yet'})"
-
-
-class _WatchedOp(MarkedOp):
-    """Tells the operator of `intermediates` from the one that a network makes for itself meanwhile."""
 
 
 def intermediates(net: Any, names: str | Sequence[str]) -> Intermediates:
@@ -130,7 +137,7 @@ def intermediates(net: Any, names: str | Sequence[str]) -> Intermediates:
         ([[2.0, 2.0, 2.0]], [[1.0, 1.0, 1.0]])
     """
     _check_net("intermediates", net)
-    patterns = [names] if isinstance(names, str) else list(names)
+    patterns = [names] if isinstance(names, str) else list(names or ())
     if not patterns or not all(isinstance(name, str) for name in patterns):
         raise TypeError(f"intermediates: names is {names!r}; expected one or more names or patterns")
     return Intermediates(net, patterns)

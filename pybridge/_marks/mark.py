@@ -37,7 +37,9 @@ def marked(function: str, x: NDArray, gradient: NDArray | None, req: str, in_pla
         source = before.source  # marked anew: nothing goes through the old leaf
         backward.forget(before)
     with Scope(True, None):
-        y = _libmxnet_marks.add(source, leaf)
+        # libmxnet hands one array to both terms of a sum as their gradient. Where it is to be added to the buffer of a
+        # leaf, the other term would get the sum for its gradient, so a copy goes in between.
+        y = _libmxnet_marks.add(source, leaf, not _libmxnet.is_intermediate(source), req == "add")
     mark = Mark(function, leaf, source, in_place)
     _libmxnet_marks.tie(y, mark)
     if gradient is not None:
