@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from ._intermediates import internals as internals
     from ._intermediates import mark_vars as mark_vars
     from ._libmxnet import GraphError as GraphError
+    from ._monitor import Monitor as Monitor
+    from ._monitor import NanGuard as NanGuard
+    from ._monitor import Stats as Stats
+    from ._monitor import Trace as Trace
+    from ._monitor import monitor as monitor
+    from ._monitor import nan_guard as nan_guard
+    from ._monitor import stats as stats
+    from ._monitor import trace as trace
     from .arrays import asjulia as asjulia
     from .arrays import asndarray as asndarray
     from .autograd import attach_grad as attach_grad
@@ -58,6 +66,7 @@ _ROOMS = {
     "_dispatch": "serve",
     "_crosscheck": "crosscheck Report",
     "_intermediates": "mark_vars get_mark_vars intermediates internals Intermediates",
+    "_monitor": "monitor Monitor stats Stats nan_guard NanGuard trace Trace",
     "_libmxnet": "GraphError",
     "julia": "include",
 }

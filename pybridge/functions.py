@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _dispatch
 from ._libmxnet import NDArray
 
-_unnamed = itertools.count(1)
+Watch = Callable[[str, Sequence[NDArray], Sequence[NDArray]], None]
+
+_watch: Watch | None = None
+
+
+def watch(tell: Watch | None) -> None:
+    """Let `tell(name, arguments, results)` know of every call from now on; None ends it."""
+    global _watch
+    _watch = tell
 
 
 class JuliaFunction:
@@ -79,6 +87,10 @@ class JuliaFunction:
                 f"({', '.join(type(a).__name__ for a in args)})"
             )
         return _dispatch.call(self._number, arrays, positions, staged, written)
+        results = _dispatch.call(self._number, arrays, positions, staged)
+        if _watch is not None:
+            _watch(self.name, arrays, results if isinstance(results, tuple) else (results,))
+        return results
 
     def __repr__(self) -> str:
         return f"JuliaFunction({self.name})"

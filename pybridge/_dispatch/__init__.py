@@ -29,5 +29,6 @@ from .calls import prepare as prepare
 from .calls import view as view
 from .operators import attributes_of as attributes_of
 from .operators import parameter_shapes as parameter_shapes
+from .others import on_owner as on_owner
 from .others import serve as serve
 from .owner import callers as callers

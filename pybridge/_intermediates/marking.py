@@ -7,7 +7,7 @@ from typing import Any
 import mxnet
 from mxnet.gluon import Block
 
-from .. import _libmxnet, _marks
+from .. import _blocks, _libmxnet, _marks
 from .._libmxnet import GraphError, NDArray
 from . import cached as cached  # from here on blocks make the cached operators that know marks
 from . import calls, traced
@@ -96,9 +96,9 @@ def _checked(values: Any) -> Any:
             raise ValueError(
                 f"mark_vars: values[{i}] is a symbol with {outputs} outputs; mark them one by one"
             )
-    if not calls.stack() and calls.tracing_block() is None:
+    if not _blocks.stack() and calls.tracing_block() is None:
         raise GraphError("mark_vars: called outside of any block; inside record, use pb.attach_grad there")
-    for frame in calls.frames():
+    for frame in _blocks.frames():
         if frame.f_code.co_name in _CONTROL_FLOW and frame.f_globals.get("__name__") in _CONTROL_FLOW_MODULES:
             raise GraphError(
                 f"mark_vars: called inside the body of F.contrib.{frame.f_code.co_name}, which a graph runs as one "

@@ -12,6 +12,7 @@ import mxnet
 from mxnet.gluon import Block, HybridBlock
 from mxnet.symbol.numpy import _Symbol
 
+from .. import _blocks
 from .._libmxnet import GraphError
 from . import calls
 from .rewrite import MARK
@@ -28,7 +29,7 @@ _traces: weakref.WeakKeyDictionary[Block, tuple[list[Any], list[str]]] = weakref
 def mark(value: Any) -> Any:
     """The symbol `value` with a mark behind it."""
     label = f"{_process}-{next(_numbers)}"
-    stack = list(calls.stack())
+    stack = list(_blocks.stack())
     tracing = calls.tracing_block()
     if tracing is not None:
         root, inputs = tracing

@@ -1,0 +1,70 @@
+"""What a mark costs: forward and backward of a small convolutional network, hybridized, with 0, 1 and 5 marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.table import Table
+
+import pybridge as pb
+
+import mxnet as mx  # isort: skip
+
+MARKS = (0, 1, 5)
+
+
+class Convolutional(mx.gluon.HybridBlock):  # type: ignore[misc]
+    """Five convolutions, behind the first `marks` of which a value is marked."""
+
+    def __init__(self, marks: int) -> None:
+        super().__init__()
+        nn = mx.gluon.nn
+        self.marks = marks
+        with self.name_scope():
+            for i in range(5):
+                setattr(self, f"c{i}", nn.Conv2D(16 if i < 2 else 32, 3, padding=1, activation="relu"))
+            self.pool, self.out = nn.MaxPool2D(2), nn.Dense(10)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        for i in range(5):
+            x = getattr(self, f"c{i}")(x)
+            if i < self.marks:
+                x = pb.mark_vars(x)
+            if i == 1:
+                x = self.pool(x)
+        return self.out(self.pool(x))
+
+
+def steps(batch: int = 32) -> dict[str, Callable[[], None]]:
+    x = mx.nd.random.normal(shape=(batch, 3, 32, 32))
+
+    def step(net: Any) -> Callable[[], None]:
+        net.initialize()
+        net.hybridize()
+        parameters = list(net.collect_params().values())
+
+        def run() -> None:
+            with mx.autograd.record():
+                y = net(x)
+            y.backward()
+            parameters[0].grad().wait_to_read()
+            mx.nd.waitall()
+
+        return run
+
+    return {str(marks): step(Convolutional(marks)) for marks in MARKS}
+
+
+def measure(
+    medians: Callable[[dict[str, Callable[[], float]], int], dict[str, float]],
+    timed: Callable[[Callable[[], None], int], Callable[[], float]],
+    rounds: int,
+) -> Table:
+    table = Table("marks", "ms a step", "over none", "a mark", title="forward + backward of five convolutions, hybridized")
+    seconds = medians({name: timed(step, 3) for name, step in steps().items()}, rounds)
+    for name, value in seconds.items():
+        ratio = value / seconds["0"]
+        each = f"{100 * (ratio - 1) / int(name):+.1f} %" if int(name) else ""
+        table.add_row(name, f"{1e3 * value:.1f}", f"{ratio:.3f}", each)
+    return table

@@ -1,0 +1,118 @@
+"""What monitoring needs of libmxnet beyond `_libmxnet`: hooks on cached operators, arguments of operators."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mxnet
+
+from ._libmxnet import _LIB, NDArray, array, check_call, real
+
+_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
+
+#: An operator reports its name, the names of its arguments and their kinds.
+_texts = ctypes.POINTER(ctypes.c_char_p)
+
+
+def hook(report: Callable[[str, str, Any], None]) -> Any:
+    """A C function for cached operators to call, which reports node, operator and handle; it must never be freed."""
+
+    def call(node: bytes, operator: bytes, handle: int) -> None:
+        report(node.decode(), operator.decode(), handle)
+
+    return _HOOK(call)
+
+
+def set_hook(operator: Any, function: Any, inputs: bool) -> None:
+    """Let a cached operator call `function` for its operators' outputs, and (with `inputs`) before that their inputs.
+
+    libmxnet has no way to take a hook off again.
+    """
+    check_call(_LIB.MXCachedOpRegisterOpHook(operator.handle, function, ctypes.c_bool(inputs)))
+
+
+def handed_over(handle: int) -> NDArray:
+    """The NDArray that a hook was given, which is the hook's to free."""
+    return array(handle, mxnet.util.is_np_array())
+
+
+def free(handle: int) -> None:
+    check_call(_LIB.MXNDArrayFree(ctypes.c_void_p(handle)))
+
+
+def borrowed(handles: Any, count: int) -> list[NDArray]:
+    """NDArrays of the same memory as the first `count` of `handles`, outside of any graph."""
+    found = []
+    numpy = mxnet.util.is_np_array()
+    for handle in ctypes.cast(handles, ctypes.POINTER(ctypes.c_void_p))[:count]:
+        copy = ctypes.c_void_p()
+        check_call(real("MXNDArrayDetach")(ctypes.c_void_p(handle), ctypes.byref(copy)))
+        found.append(array(copy.value or 0, numpy))
+    return found
+
+
+class ImperativeCall:
+    """The arguments of MXImperativeInvokeEx."""
+
+    def __init__(self, arguments: Sequence[Any]) -> None:
+        self._creator = arguments[0].value
+        self._inputs, self._outputs = (arguments[1], arguments[2]), (arguments[3], arguments[4])
+        self.operator, self.argument_names = _described(self._creator)
+
+    def inputs(self) -> list[NDArray]:
+        return borrowed(self._inputs[1], int(getattr(self._inputs[0], "value", self._inputs[0])))
+
+    def outputs(self) -> list[NDArray]:
+        return borrowed(self._outputs[1]._obj, self._outputs[0]._obj.value)
+
+    def drop_outputs(self) -> None:
+        """Free the results of a call whose caller will get an exception instead."""
+        _free_all(self._outputs[1]._obj, self._outputs[0]._obj.value)
+
+
+def drop_results(arguments: Sequence[Any]) -> None:
+    """The same for the arguments of MXInvokeCachedOpEx."""
+    _free_all(arguments[4]._obj, arguments[3]._obj.value)
+
+
+def with_operator(arguments: tuple[Any, ...], operator: Any) -> tuple[Any, ...]:
+    """The arguments of MXInvokeCachedOpEx for another cached operator."""
+    return (operator.handle, *arguments[1:])
+
+
+def _free_all(handles: Any, count: int) -> None:
+    for handle in ctypes.cast(handles, ctypes.POINTER(ctypes.c_void_p))[:count]:
+        free(handle)
+
+
+@functools.cache
+def _described(creator: int) -> tuple[str, tuple[str, ...]]:
+    """An operator's name, and the names of its arguments that are arrays."""
+    name, text, variable = ctypes.c_char_p(), ctypes.c_char_p(), ctypes.c_char_p()
+    count = ctypes.c_uint32()
+    names, kinds, texts = _texts(), _texts(), _texts()
+    returned = ctypes.c_char_p()
+    check_call(
+        _LIB.MXSymbolGetAtomicSymbolInfo(
+            ctypes.c_void_p(creator),
+            *(ctypes.byref(each) for each in (name, text, count, names, kinds, texts, variable, returned)),
+        )
+    )
+    arrays = tuple(
+        names[i].decode()
+        for i in range(count.value)
+        if kinds[i].startswith((b"NDArray", b"Symbol")) and b"[]" not in kinds[i]
+    )
+    return (name.value or b"?").decode(), arrays
+
+
+@functools.cache
+def argument_names(operator: str) -> tuple[str, ...]:
+    """The names of the arrays that the operator of this name takes; none for an unknown one."""
+    handle = ctypes.c_void_p()
+    if _LIB.NNGetOpHandle(operator.encode(), ctypes.byref(handle)):
+        return ()
+    return _described(handle.value or 0)[1]

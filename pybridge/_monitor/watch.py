@@ -1,0 +1,268 @@
+"""Operators report what they take and give, while somebody watches.
+
+1. Outside of hybridized blocks every operator is a call of MXImperativeInvokeEx, which is looked at from around.
+2. A hybridized block runs, while watched, an operator of its own graph that has a hook, runs dynamically (with static
+   shapes libmxnet skips operators, with static memory it shows old buffers) and inlines nothing (so that the backward
+   has operators to show). The block's own cached operator and its flags are not touched: libmxnet cannot take a hook
+   off again.
+3. Julia functions say themselves that they were called.
+
+What a watcher raises is kept until the call that it came from returns, and raised there.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import mxnet
+from mxnet.gluon import Block, HybridBlock
+
+from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions
+from .._libmxnet import NDArray
+
+_CachedOp: Any = mxnet._ctypes.ndarray.CachedOp
+
+
+class Watcher(Protocol):
+    """Who wants to be told."""
+
+    block: Block
+    monitor_all: bool
+    backward: bool
+
+    def begin(self, backward: bool) -> None:
+        """A call of libmxnet begins that will report."""
+
+    def wants(self, name: str) -> bool: ...
+
+    def report(self, name: str, operator: str, array: NDArray, output: bool) -> None: ...
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.watchers: Sequence[Watcher] = ()  # of the call that is under way
+        self.failure: BaseException | None = None
+        self.busy = False  # inside a watcher, whose own operators are nobody's concern
+
+
+_here = _Here()
+_watchers: tuple[Watcher, ...] = ()
+_hooked: dict[
+    int, tuple[Any, Any]
+] = {}  # cached operators and those that run instead, by the id of the first
+_backward_caller: list[int] = []
+
+
+def add(watcher: Watcher) -> None:
+    global _watchers
+    _watchers = (*_watchers, watcher)
+    _install(True)
+
+
+def remove(watcher: Watcher) -> None:
+    global _watchers
+    _watchers = tuple(w for w in _watchers if w is not watcher)
+    if not _watchers:
+        _install(False)
+        _hooked.clear()
+
+
+def _install(put: bool) -> None:
+    for name, wrapper in _WRAPPERS.items():
+        _libmxnet.around(name, wrapper, put)
+    functions.watch(_julia_function if put else None)
+
+
+def _watching() -> Sequence[Watcher]:
+    """Those who watch a block that is being called on this thread."""
+    if _here.busy:
+        return ()
+    stack = _blocks.stack()
+    return [w for w in _watchers if any(block is w.block for block in stack)]
+
+
+def _tell(watchers: Sequence[Watcher], name: str, operator: str, array: NDArray, output: bool) -> None:
+    if _here.failure is not None:
+        return
+    _here.busy = True
+    try:
+        for watcher in watchers:
+            if (output or watcher.monitor_all) and watcher.wants(name):
+                watcher.report(name, operator, array, output)
+    except BaseException as failure:  # raised again when libmxnet has returned
+        _here.failure = failure
+    finally:
+        _here.busy = False
+
+
+def _settle() -> BaseException | None:
+    failure, _here.failure = _here.failure, None
+    return failure
+
+
+# ---- operators outside of graphs ----------------------------------------------------------------------------
+
+
+def _imperative(call: Any, *arguments: Any) -> int:
+    watchers = _watching()
+    if not watchers:
+        return int(call(*arguments))
+    this = _libmxnet_hooks.ImperativeCall(arguments)
+    block = _blocks.stack()[-1]
+    function = sys._getframe(2).f_locals  # of the operator's Python function, which was told its name
+    given = function.get("name")
+    hint = this.operator.lower()
+    node = block.prefix + (given if isinstance(given, str) else f"{hint}{_blocks.count(hint)}")
+    if _libmxnet.is_recording():
+        for watcher in watchers:
+            if watcher.backward:
+                raise _no_hook(block, f"its operator {this.operator} was recorded outside of a graph")
+    for watcher in watchers:
+        watcher.begin(backward=False)
+    if any(watcher.monitor_all for watcher in watchers):
+        names = this.argument_names
+        for i, array in enumerate(this.inputs()):
+            slot = names[i] if i < len(names) else f"arg{i}"
+            _tell(watchers, f"{node}_{slot}", this.operator, array, False)
+    code = int(call(*arguments))
+    if not code:
+        outputs = this.outputs()
+        for i, array in enumerate(outputs):
+            _tell(watchers, f"{node}_output{i if len(outputs) > 1 else ''}", this.operator, array, True)
+    failure = _settle()
+    if failure is not None:
+        if not code and function.get("out") is None:
+            this.drop_outputs()
+        raise failure
+    return code
+
+
+def _julia_function(name: str, arguments: Sequence[NDArray], results: Sequence[NDArray]) -> None:
+    watchers = _watching()
+    if not watchers:
+        return
+    hint = name.lower()
+    node = f"{_blocks.stack()[-1].prefix}{hint}{_blocks.count(hint)}"
+    for i, array in enumerate(arguments):
+        _tell(watchers, f"{node}_arg{i}", name, array.detach(), False)
+    for i, array in enumerate(results):
+        _tell(watchers, f"{node}_output{i if len(results) > 1 else ''}", name, array.detach(), True)
+    failure = _settle()
+    if failure is not None:
+        raise failure
+
+
+# ---- graphs -------------------------------------------------------------------------------------------------
+
+
+def _cached(call: Any, *arguments: Any) -> int:
+    watchers = _watching()
+    frame = sys._getframe(1)
+    operator = frame.f_locals.get("self")
+    instead = _with_hook(operator, frame) if watchers else None
+    if instead is None:
+        return int(call(*arguments))
+    _libmxnet_hooks.set_hook(instead, _hook, any(w.monitor_all for w in watchers))
+    before, _here.watchers = _here.watchers, watchers
+    try:
+        for watcher in watchers:
+            watcher.begin(backward=False)
+        code = int(call(*_libmxnet_hooks.with_operator(arguments, instead)))
+    finally:
+        _here.watchers = before
+    failure = _settle()
+    if failure is not None:
+        if not code:
+            _libmxnet_hooks.drop_results(arguments)
+        raise failure
+    return code
+
+
+def _with_hook(operator: Any, frame: Any) -> Any:
+    """The operator with a hook that runs instead of `operator`; None where its graph is not known."""
+    found = _hooked.get(id(operator))
+    if found is None:
+        symbol = getattr(operator, "_symbol", None)
+        if symbol is None:
+            while frame is not None and frame.f_code is not HybridBlock._call_cached_op.__code__:
+                frame = frame.f_back
+            block = frame.f_locals["self"] if frame is not None else None
+            if block is None or block._cached_op is not operator:
+                return None
+            symbol = block._cached_graph[1]
+        found = _hooked[id(operator)] = (operator, _CachedOp(symbol, [("inline_limit", 0)]))
+    return found[1]
+
+
+def _backward(call: Any, *arguments: Any) -> int:
+    watchers = [w for w in _watchers if w.backward] if not _here.busy else []
+    if not watchers:
+        return int(call(*arguments))
+    before, _here.watchers = _here.watchers, watchers
+    _backward_caller.append(threading.get_ident())
+    try:
+        for watcher in watchers:
+            watcher.begin(backward=True)
+        code = int(call(*arguments))
+    finally:
+        _here.watchers = before
+        _backward_caller.pop()
+    failure = _settle()
+    if failure is not None:
+        raise failure
+    return code
+
+
+def _reported(name: str, operator: str, handle: Any) -> None:
+    """A cached operator reports; never raises, for libmxnet would not know what to do with that."""
+    if _here.watchers:
+        array = _libmxnet_hooks.handed_over(handle)
+        _tell(_here.watchers, name, operator, array, not is_input(name, operator))
+    elif _backward_caller and threading.get_ident() != _backward_caller[-1]:
+        # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
+        array = _libmxnet_hooks.handed_over(handle)
+        _dispatch.on_owner(lambda: _reported_to_owner(name, operator, array), operator)
+    else:
+        _libmxnet_hooks.free(handle)
+
+
+def _reported_to_owner(name: str, operator: str, array: NDArray) -> None:
+    _tell(_here.watchers, name, operator, array, not is_input(name, operator))
+
+
+def is_input(name: str, operator: str) -> bool:
+    """Is this the name of something that an operator takes, or of what it gives?"""
+    if name.endswith("_output") or ("_backward_" in name and name.rpartition("_")[2].isdigit()):
+        return False
+    last = name.rpartition("_")[2]
+    if (last.startswith("input") and last[5:].isdigit()) or (last.startswith("arg") and last[3:].isdigit()):
+        return True
+    return any(name.endswith(f"_{argument}") for argument in _libmxnet_hooks.argument_names(operator))
+
+
+def _no_hook(block: Block, why: str) -> Exception:
+    return ValueError(
+        "monitor: backward=True sees the operators of hybridized blocks only; libmxnet has no hook for the backward "
+        f"of {block.name} ({type(block).__name__}): {why}. Hybridize it, or do without backward=True."
+    )
+
+
+def check_backward(block: Block) -> None:
+    """ValueError for a block, or a part of it, that computes without being hybridized."""
+    if isinstance(block, HybridBlock) and block._active:
+        return
+    if isinstance(block, HybridBlock) or not block._children:
+        raise _no_hook(block, "it is not hybridized")
+    for child in block._children.values():
+        check_backward(child)
+
+
+_hook = _libmxnet_hooks.hook(_reported)
+_WRAPPERS: dict[str, Any] = {
+    "MXImperativeInvokeEx": _imperative,
+    "MXInvokeCachedOpEx": _cached,
+    "MXAutogradBackwardEx": _backward,
+}
