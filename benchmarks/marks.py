@@ -61,7 +61,13 @@ def measure(
     timed: Callable[[Callable[[], None], int], Callable[[], float]],
     rounds: int,
 ) -> Table:
-    table = Table("marks", "ms a step", "over none", "a mark", title="forward + backward of five convolutions, hybridized")
+    table = Table(
+        "marks",
+        "ms a step",
+        "over none",
+        "a mark",
+        title="forward + backward of five convolutions, hybridized",
+    )
     seconds = medians({name: timed(step, 3) for name, step in steps().items()}, rounds)
     for name, value in seconds.items():
         ratio = value / seconds["0"]

@@ -59,18 +59,36 @@ class ImperativeCall:
 
     def __init__(self, arguments: Sequence[Any]) -> None:
         self._creator = arguments[0].value
-        self._inputs, self._outputs = (arguments[1], arguments[2]), (arguments[3], arguments[4])
+        self._inputs, self._outputs = (arguments[1], arguments[2]), (arguments[3]._obj, arguments[4]._obj)
+        self._stypes = arguments[8]._obj
+        self._out_given = bool(self._outputs[0].value)
         self.operator, self.argument_names = _described(self._creator)
 
     def inputs(self) -> list[NDArray]:
         return borrowed(self._inputs[1], int(getattr(self._inputs[0], "value", self._inputs[0])))
 
     def outputs(self) -> list[NDArray]:
-        return borrowed(self._outputs[1]._obj, self._outputs[0]._obj.value)
+        """The results, which the caller will find though other operators run before it looks.
+
+        libmxnet leaves the results in storage of the thread, where the next operator would put its own.
+        """
+        count = self._outputs[0].value
+        if not self._out_given:
+            _keep(self._outputs[1], ctypes.c_void_p, count)
+        _keep(self._stypes, ctypes.c_int, count)
+        return borrowed(self._outputs[1], count)
 
     def drop_outputs(self) -> None:
         """Free the results of a call whose caller will get an exception instead."""
-        _free_all(self._outputs[1]._obj, self._outputs[0]._obj.value)
+        if not self._out_given:
+            _free_all(self._outputs[1], self._outputs[0].value)
+
+
+def _keep(pointer: Any, kind: Any, count: int) -> None:
+    """Let `pointer` point to a copy of the `count` elements there, which lives as long as it does."""
+    copy = (kind * count)(*ctypes.cast(pointer, ctypes.POINTER(kind))[:count])
+    pointer.pybridge_kept = copy
+    ctypes.cast(ctypes.byref(pointer), ctypes.POINTER(ctypes.c_void_p))[0] = ctypes.addressof(copy)
 
 
 def drop_results(arguments: Sequence[Any]) -> None:

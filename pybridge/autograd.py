@@ -9,6 +9,7 @@ from . import _libmxnet, _marks
 from ._arguments import arrays, check_array, check_like, check_req
 from ._arguments import heads as checked_heads
 from ._libmxnet import GraphError, NDArray
+from ._unseen import unseen
 from .recording import Scope
 from .recording import is_recording as is_recording
 from .recording import is_training as is_training
@@ -60,7 +61,7 @@ def attach_grad(x: NDArray, grad_req: str = "write") -> NDArray:
     """
     check_array("attach_grad", "x", x)
     check_req("attach_grad", grad_req)
-    with Scope(False, None):
+    with Scope(False, None), unseen():
         gradient = _libmxnet.zeros_like(x)
     if _libmxnet.is_intermediate(x):
         _marks.mark("attach_grad", x, gradient, grad_req)

@@ -9,6 +9,8 @@ from typing import Any
 import mxnet
 from mxnet.symbol.numpy import _Symbol
 
+from .._unseen import OWN
+
 MARK = "__pybridge_mark__"
 
 #: A place in a graph: the number of a node, and which of its outputs.
@@ -43,9 +45,9 @@ def with_zeros(symbol: Any, graph: dict[str, Any], marks: Sequence[int], chosen:
         name = nodes[entry[0]]["name"]
         if nodes[entry[0]]["op"] == "null":
             # The gradient of an input may have to be added to what is there; that of the zero would be the sum.
-            value = _node(nodes, "_copy", f"{name}_pybridge_copy", value)
+            value = _node(nodes, "_copy", f"{name}{OWN}copy", value)
         zero = _node(nodes, "null", zero_name(len(places)))
-        instead[entry] = _node(nodes, "elemwise_add", f"{name}_pybridge_mark{entry[1]}", value, zero)
+        instead[entry] = _node(nodes, "elemwise_add", f"{name}{OWN}mark{entry[1]}", value, zero)
         places.append(instead[entry])
     for i, node in enumerate(nodes):
         if i < made:
@@ -58,7 +60,7 @@ def with_zeros(symbol: Any, graph: dict[str, Any], marks: Sequence[int], chosen:
 
 
 def zero_name(number: int) -> str:
-    return f"__pybridge_zero{number}__"
+    return f"_{OWN}zero{number}__"
 
 
 def _node(nodes: list[dict[str, Any]], op: str, name: str, *inputs: list[int]) -> list[int]:

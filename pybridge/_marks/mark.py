@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _libmxnet, _libmxnet_marks
 from .._libmxnet import NDArray
+from .._unseen import unseen
 from ..recording import Scope
 from . import backward
 from .zeros import minus_zeros
@@ -36,7 +37,7 @@ def marked(function: str, x: NDArray, gradient: NDArray | None, req: str, in_pla
     if before is not None and before.source is not None:
         source = before.source  # marked anew: nothing goes through the old leaf
         backward.forget(before)
-    with Scope(True, None):
+    with Scope(True, None), unseen():
         # libmxnet hands one array to both terms of a sum as their gradient. Where it is to be added to the buffer of a
         # leaf, the other term would get the sum for its gradient, so a copy goes in between.
         y = _libmxnet_marks.add(source, leaf, not _libmxnet.is_intermediate(source), req == "add")
@@ -63,7 +64,7 @@ def new_leaf(
     """A leaf of minus zeros with `gradient` (or new zeros) attached."""
     leaf = minus_zeros(shape, dtype, context)
     if gradient is None:
-        with Scope(False, None):
+        with Scope(False, None), unseen():
             gradient = _libmxnet.zeros_like(leaf)
     _libmxnet.mark_variables([leaf], [gradient], [req])
     return leaf

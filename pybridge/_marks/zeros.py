@@ -10,6 +10,7 @@ from typing import Any
 import mxnet
 
 from .._libmxnet import NDArray
+from .._unseen import unseen
 from ..recording import Scope
 
 #: Elements of the largest buffers that are kept, the last 32 of them; larger ones are made for each mark.
@@ -18,7 +19,7 @@ KEPT = 2**20
 
 def minus_zeros(shape: Sequence[int], dtype: Any, context: Any) -> NDArray:
     """A new `mx.nd` array of minus zeros (integers: zeros), in no graph."""
-    with Scope(False, None):
+    with Scope(False, None), unseen():
         if prod(shape) > KEPT:
             return _made(tuple(shape), dtype, context)
         shared: NDArray = _kept(tuple(shape), dtype, context).detach()

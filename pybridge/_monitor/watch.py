@@ -22,6 +22,7 @@ from mxnet.gluon import Block, HybridBlock
 
 from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions
 from .._libmxnet import NDArray
+from .._unseen import OWN, is_unseen
 
 _CachedOp: Any = mxnet._ctypes.ndarray.CachedOp
 
@@ -78,7 +79,7 @@ def _install(put: bool) -> None:
 
 def _watching() -> Sequence[Watcher]:
     """Those who watch a block that is being called on this thread."""
-    if _here.busy:
+    if _here.busy or is_unseen():
         return ()
     stack = _blocks.stack()
     return [w for w in _watchers if any(block is w.block for block in stack)]
@@ -134,7 +135,7 @@ def _imperative(call: Any, *arguments: Any) -> int:
             _tell(watchers, f"{node}_output{i if len(outputs) > 1 else ''}", this.operator, array, True)
     failure = _settle()
     if failure is not None:
-        if not code and function.get("out") is None:
+        if not code:
             this.drop_outputs()
         raise failure
     return code
@@ -218,7 +219,9 @@ def _backward(call: Any, *arguments: Any) -> int:
 
 def _reported(name: str, operator: str, handle: Any) -> None:
     """A cached operator reports; never raises, for libmxnet would not know what to do with that."""
-    if _here.watchers:
+    if OWN in name:
+        _libmxnet_hooks.free(handle)
+    elif _here.watchers:
         array = _libmxnet_hooks.handed_over(handle)
         _tell(_here.watchers, name, operator, array, not is_input(name, operator))
     elif _backward_caller and threading.get_ident() != _backward_caller[-1]:
