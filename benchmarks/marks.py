@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rich.table import Table
-
 import pybridge as pb
 
 import mxnet as mx  # isort: skip
@@ -36,41 +34,20 @@ class Convolutional(mx.gluon.HybridBlock):  # type: ignore[misc]
         return self.out(self.pool(x))
 
 
-def steps(batch: int = 32) -> dict[str, Callable[[], None]]:
+def steps(batch: int = 32) -> dict[int, Callable[[], None]]:
+    """A step for each number of marks: record, backward, and wait for everything."""
     x = mx.nd.random.normal(shape=(batch, 3, 32, 32))
 
     def step(net: Any) -> Callable[[], None]:
         net.initialize()
         net.hybridize()
-        parameters = list(net.collect_params().values())
 
         def run() -> None:
             with mx.autograd.record():
                 y = net(x)
             y.backward()
-            parameters[0].grad().wait_to_read()
             mx.nd.waitall()
 
         return run
 
-    return {str(marks): step(Convolutional(marks)) for marks in MARKS}
-
-
-def measure(
-    medians: Callable[[dict[str, Callable[[], float]], int], dict[str, float]],
-    timed: Callable[[Callable[[], None], int], Callable[[], float]],
-    rounds: int,
-) -> Table:
-    table = Table(
-        "marks",
-        "ms a step",
-        "over none",
-        "a mark",
-        title="forward + backward of five convolutions, hybridized",
-    )
-    seconds = medians({name: timed(step, 3) for name, step in steps().items()}, rounds)
-    for name, value in seconds.items():
-        ratio = value / seconds["0"]
-        each = f"{100 * (ratio - 1) / int(name):+.1f} %" if int(name) else ""
-        table.add_row(name, f"{1e3 * value:.1f}", f"{ratio:.3f}", each)
-    return table
+    return {marks: step(Convolutional(marks)) for marks in MARKS}

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import mxnet
+from mxnet import _global_var
 
-from ._libmxnet import _LIB, NDArray, array, check_call, real
+from ._libmxnet import _LIB, NDArray, NumpyArray, array, check_call, real
 
 _HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
 
@@ -34,9 +35,11 @@ def set_hook(operator: Any, function: Any, inputs: bool) -> None:
     check_call(_LIB.MXCachedOpRegisterOpHook(operator.handle, function, ctypes.c_bool(inputs)))
 
 
-def handed_over(handle: int) -> NDArray:
-    """The NDArray that a hook was given, which is the hook's to free."""
-    return array(handle, mxnet.util.is_np_array())
+def maker() -> Callable[[int], NDArray]:
+    """What makes an NDArray of the handle that a hook was given, which is the hook's to free."""
+    make = NumpyArray if mxnet.util.is_np_array() else _global_var._ndarray_cls
+    pointer = ctypes.c_void_p
+    return lambda handle: make(pointer(handle))
 
 
 def free(handle: int) -> None:

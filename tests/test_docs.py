@@ -26,6 +26,18 @@ MODULES = (
     "testing",
     "_crosscheck.check",
     "_crosscheck.report",
+    *(
+        "autograd",
+        "recording",
+        "functions",
+        "arrays",
+        "julia",
+        "testing",
+        "_crosscheck.check",
+        "_crosscheck.report",
+    ),
+    *("_intermediates.marking", "_intermediates.watched", "_monitor.callback", "_monitor.statistics"),
+    *("_monitor.guard", "_monitor.timeline"),
 )
 
 BLOCK = re.compile(

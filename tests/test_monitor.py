@@ -166,6 +166,15 @@ def test_julia_functions_are_operators_too(pb, mx, functions):
     np.testing.assert_allclose(found[3][2], s * s, rtol=1e-5)
 
 
+def test_what_a_first_call_does_for_its_parameters_is_none_of_its_operators(pb, mx, mode):
+    net = mx.gluon.nn.Dense(2, prefix="d_")
+    net.initialize()
+    if mode is not None:
+        net.hybridize(**mode)
+    found = told(pb, net, lambda: net(mx.nd.array(X)))
+    assert [(name, operator) for name, operator, _ in found] == [("d_fwd_output", "FullyConnected")]
+
+
 def test_names_are_filtered_by_globs(pb, mx, mode):
     net = network(mx, mode)
     found = told(

@@ -104,12 +104,12 @@ def trace(block: Any, path: Union[str, os.PathLike[str]], *, backward: bool | No
         OSError: the file cannot be written.
 
     Examples:
-        >>> import pybridge as pb, mxnet as mx, json
+        >>> import pybridge as pb, mxnet as mx, json, pathlib
         >>> net = mx.gluon.nn.Dense(1, in_units=1)
         >>> net.initialize()
         >>> with pb.trace(net, "trace.json", backward=False):
         ...     _ = net(mx.nd.ones((1, 1)))
-        >>> len(json.load(open("trace.json"))["traceEvents"])
+        >>> len(json.loads(pathlib.Path("trace.json").read_text())["traceEvents"])
         1
     """
     check_block("trace", block)

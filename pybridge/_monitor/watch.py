@@ -12,18 +12,20 @@ What a watcher raises is kept until the call that it came from returns, and rais
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import mxnet
-from mxnet.gluon import Block, HybridBlock
+from mxnet.gluon import Block, HybridBlock, Parameter
 
 from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions
 from .._libmxnet import NDArray
-from .._unseen import OWN, is_unseen
+from .._unseen import OWN, is_unseen, unseen
 
+_initialize: Any = Parameter._finish_deferred_init
 _CachedOp: Any = mxnet._ctypes.ndarray.CachedOp
 
 
@@ -31,6 +33,7 @@ class Watcher(Protocol):
     """Who wants to be told."""
 
     block: Block
+    names: Sequence[str] | None
     monitor_all: bool
     backward: bool
 
@@ -45,6 +48,7 @@ class Watcher(Protocol):
 class _Here(threading.local):
     def __init__(self) -> None:
         self.watchers: Sequence[Watcher] = ()  # of the call that is under way
+        self.make: Callable[[int], NDArray] = _libmxnet_hooks.maker()
         self.failure: BaseException | None = None
         self.busy = False  # inside a watcher, whose own operators are nobody's concern
 
@@ -54,7 +58,7 @@ _watchers: tuple[Watcher, ...] = ()
 _hooked: dict[
     int, tuple[Any, Any]
 ] = {}  # cached operators and those that run instead, by the id of the first
-_backward_caller: list[int] = []
+_backward_callers: list[int] = []
 
 
 def add(watcher: Watcher) -> None:
@@ -75,6 +79,13 @@ def _install(put: bool) -> None:
     for name, wrapper in _WRAPPERS.items():
         _libmxnet.around(name, wrapper, put)
     functions.watch(_julia_function if put else None)
+    Parameter._finish_deferred_init = _initialize_unseen if put else _initialize
+
+
+def _initialize_unseen(self: Any) -> None:
+    """What a block's first call does for its parameters' sake is none of its operators."""
+    with unseen():
+        _initialize(self)
 
 
 def _watching() -> Sequence[Watcher]:
@@ -86,17 +97,18 @@ def _watching() -> Sequence[Watcher]:
 
 
 def _tell(watchers: Sequence[Watcher], name: str, operator: str, array: NDArray, output: bool) -> None:
-    if _here.failure is not None:
+    here = _here
+    if here.failure is not None or here.busy:
         return
-    _here.busy = True
+    here.busy = True
     try:
         for watcher in watchers:
-            if (output or watcher.monitor_all) and watcher.wants(name):
+            if (output or watcher.monitor_all) and (watcher.names is None or watcher.wants(name)):
                 watcher.report(name, operator, array, output)
     except BaseException as failure:  # raised again when libmxnet has returned
-        _here.failure = failure
+        here.failure = failure
     finally:
-        _here.busy = False
+        here.busy = False
 
 
 def _settle() -> BaseException | None:
@@ -167,7 +179,7 @@ def _cached(call: Any, *arguments: Any) -> int:
     if instead is None:
         return int(call(*arguments))
     _libmxnet_hooks.set_hook(instead, _hook, any(w.monitor_all for w in watchers))
-    before, _here.watchers = _here.watchers, watchers
+    before, _here.watchers, _here.make = _here.watchers, watchers, _libmxnet_hooks.maker()
     try:
         for watcher in watchers:
             watcher.begin(backward=False)
@@ -202,15 +214,15 @@ def _backward(call: Any, *arguments: Any) -> int:
     watchers = [w for w in _watchers if w.backward] if not _here.busy else []
     if not watchers:
         return int(call(*arguments))
-    before, _here.watchers = _here.watchers, watchers
-    _backward_caller.append(threading.get_ident())
+    before, _here.watchers, _here.make = _here.watchers, watchers, _libmxnet_hooks.maker()
+    _backward_callers.append(threading.get_ident())
     try:
         for watcher in watchers:
             watcher.begin(backward=True)
         code = int(call(*arguments))
     finally:
         _here.watchers = before
-        _backward_caller.pop()
+        _backward_callers.pop()
     failure = _settle()
     if failure is not None:
         raise failure
@@ -219,23 +231,17 @@ def _backward(call: Any, *arguments: Any) -> int:
 
 def _reported(name: str, operator: str, handle: Any) -> None:
     """A cached operator reports; never raises, for libmxnet would not know what to do with that."""
-    if OWN in name:
-        _libmxnet_hooks.free(handle)
-    elif _here.watchers:
-        array = _libmxnet_hooks.handed_over(handle)
-        _tell(_here.watchers, name, operator, array, not is_input(name, operator))
-    elif _backward_caller and threading.get_ident() != _backward_caller[-1]:
+    here = _here
+    if here.watchers and OWN not in name:
+        _tell(here.watchers, name, operator, here.make(handle), not is_input(name, operator))
+    elif _backward_callers and OWN not in name and threading.get_ident() not in _backward_callers:
         # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
-        array = _libmxnet_hooks.handed_over(handle)
-        _dispatch.on_owner(lambda: _reported_to_owner(name, operator, array), operator)
+        _dispatch.on_owner(lambda: _reported(name, operator, handle), operator)
     else:
         _libmxnet_hooks.free(handle)
 
 
-def _reported_to_owner(name: str, operator: str, array: NDArray) -> None:
-    _tell(_here.watchers, name, operator, array, not is_input(name, operator))
-
-
+@functools.lru_cache(maxsize=4096)
 def is_input(name: str, operator: str) -> bool:
     """Is this the name of something that an operator takes, or of what it gives?"""
     if name.endswith("_output") or ("_backward_" in name and name.rpartition("_")[2].isdigit()):
