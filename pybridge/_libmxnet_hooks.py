@@ -21,10 +21,7 @@ _texts = ctypes.POINTER(ctypes.c_char_p)
 def hook(report: Callable[[str, str, Any], None]) -> Any:
     """A C function for cached operators to call, which reports node, operator and handle; it must never be freed."""
 
-    def call(node: bytes, operator: bytes, handle: int) -> None:
-        report(node.decode(), operator.decode(), handle)
-
-    return _HOOK(call)
+    return _HOOK(lambda node, operator, handle: report(node.decode(), operator.decode(), handle))
 
 
 def set_hook(operator: Any, function: Any, inputs: bool) -> None:
@@ -35,11 +32,26 @@ def set_hook(operator: Any, function: Any, inputs: bool) -> None:
     check_call(_LIB.MXCachedOpRegisterOpHook(operator.handle, function, ctypes.c_bool(inputs)))
 
 
-def maker() -> Callable[[int], NDArray]:
-    """What makes an NDArray of the handle that a hook was given, which is the hook's to free."""
-    make = NumpyArray if mxnet.util.is_np_array() else _global_var._ndarray_cls
+def maker(sparse: bool) -> Callable[[int], NDArray]:
+    """What makes an NDArray of the handle that a hook was given, which is the hook's to free.
+
+    With `sparse` it asks each for its storage type, which takes as long as all the rest.
+    """
     pointer = ctypes.c_void_p
+    if mxnet.util.is_np_array():
+        return lambda handle: NumpyArray(pointer(handle))
+    make = _global_var._ndarray_cls if sparse else NDArray
     return lambda handle: make(pointer(handle))
+
+
+def any_sparse(arguments: Sequence[Any], places: Sequence[int] | None = None) -> bool:
+    """Is one of the inputs of an MXInvokeCachedOpEx sparse?  Those at `places`, or all."""
+    storage = ctypes.c_int()
+    for handle in [arguments[2][i] for i in places] if places is not None else list(arguments[2]):
+        check_call(real("MXNDArrayGetStorageType")(ctypes.c_void_p(handle), ctypes.byref(storage)))
+        if storage.value > 0:
+            return True
+    return False
 
 
 def free(handle: int) -> None:
@@ -53,7 +65,7 @@ def borrowed(handles: Any, count: int) -> list[NDArray]:
     for handle in ctypes.cast(handles, ctypes.POINTER(ctypes.c_void_p))[:count]:
         copy = ctypes.c_void_p()
         check_call(real("MXNDArrayDetach")(ctypes.c_void_p(handle), ctypes.byref(copy)))
-        found.append(array(copy.value or 0, numpy))
+        found.append(array(copy.value or 0, numpy, 0 if numpy else -1))
     return found
 
 

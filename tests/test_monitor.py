@@ -210,6 +210,18 @@ def test_mx_np_networks_report_mx_np_arrays(pb, mx, mode):
         np.testing.assert_allclose(seen[1][2], np.exp(np.sin(X)), rtol=1e-6)
 
 
+def test_sparse_arrays_come_as_what_they_are(pb, mx, mode):
+    net = mx.gluon.nn.HybridLambda(lambda F, x: F.dot(x, F.ones((3, 2))), prefix="n_")
+    if mode is not None:
+        net.hybridize(**mode)
+    dense = mx.nd.array(X)
+    seen = []
+    for x in (dense, dense.tostype("csr"), dense):
+        with pb.monitor(net, lambda *what: seen.append(type(what[2])), monitor_all=True, names="n_dot0_lhs"):
+            net(x)
+    assert seen == [mx.nd.NDArray, mx.nd.sparse.CSRNDArray, mx.nd.NDArray]
+
+
 def test_the_callback_may_be_a_julia_function_that_shares_the_array(pb, mx, mode):
     pb.jl.seval("module Seen; const names = String[]; const sums = Float64[]; const kinds = Any[]; end")
     callback = pb.jl.seval("""

@@ -45,10 +45,12 @@ class Watcher(Protocol):
     def report(self, name: str, operator: str, array: NDArray, output: bool) -> None: ...
 
 
+Reported = Callable[[str, str, int], None]
+
+
 class _Here(threading.local):
     def __init__(self) -> None:
-        self.watchers: Sequence[Watcher] = ()  # of the call that is under way
-        self.make: Callable[[int], NDArray] = _libmxnet_hooks.maker()
+        self.reported: Reported | None = None  # who hears of the call that is under way
         self.failure: BaseException | None = None
         self.busy = False  # inside a watcher, whose own operators are nobody's concern
 
@@ -98,9 +100,9 @@ def _watching() -> Sequence[Watcher]:
 
 def _tell(watchers: Sequence[Watcher], name: str, operator: str, array: NDArray, output: bool) -> None:
     here = _here
-    if here.failure is not None or here.busy:
+    if here.failure is not None:
         return
-    here.busy = True
+    before, here.busy = here.busy, True
     try:
         for watcher in watchers:
             if (output or watcher.monitor_all) and (watcher.names is None or watcher.wants(name)):
@@ -108,7 +110,7 @@ def _tell(watchers: Sequence[Watcher], name: str, operator: str, array: NDArray,
     except BaseException as failure:  # raised again when libmxnet has returned
         here.failure = failure
     finally:
-        here.busy = False
+        here.busy = before
 
 
 def _settle() -> BaseException | None:
@@ -171,21 +173,32 @@ def _julia_function(name: str, arguments: Sequence[NDArray], results: Sequence[N
 # ---- graphs -------------------------------------------------------------------------------------------------
 
 
+class _Hooked:
+    """An operator with a hook that runs instead of a block's own cached operator."""
+
+    def __init__(
+        self, original: Any, symbol: Any, data: Sequence[int] | None, arguments: Sequence[Any]
+    ) -> None:
+        self.original = original  # kept, for it is found by its id
+        self.operator = _CachedOp(symbol, [("inline_limit", 0)])
+        self._data = data
+        text = symbol.tojson(remove_amp_cast=False)
+        self._sparse = "sparse" in text or "storage" in text or _libmxnet_hooks.any_sparse(arguments)
+
+    def maker(self, arguments: Sequence[Any]) -> Callable[[int], NDArray]:
+        return _libmxnet_hooks.maker(self._sparse or _libmxnet_hooks.any_sparse(arguments, self._data))
+
+
 def _cached(call: Any, *arguments: Any) -> int:
     watchers = _watching()
     frame = sys._getframe(1)
-    operator = frame.f_locals.get("self")
-    instead = _with_hook(operator, frame) if watchers else None
-    if instead is None:
+    hooked = _with_hook(frame, arguments) if watchers else None
+    if hooked is None:
         return int(call(*arguments))
-    _libmxnet_hooks.set_hook(instead, _hook, any(w.monitor_all for w in watchers))
-    before, _here.watchers, _here.make = _here.watchers, watchers, _libmxnet_hooks.maker()
-    try:
-        for watcher in watchers:
-            watcher.begin(backward=False)
-        code = int(call(*_libmxnet_hooks.with_operator(arguments, instead)))
-    finally:
-        _here.watchers = before
+    inputs = any(watcher.monitor_all for watcher in watchers)
+    _libmxnet_hooks.set_hook(hooked.operator, _hook, inputs)
+    arguments = _libmxnet_hooks.with_operator(arguments, hooked.operator)
+    code = _heard(_hearing(watchers, hooked.maker(arguments), inputs), watchers, False, call, arguments)
     failure = _settle()
     if failure is not None:
         if not code:
@@ -194,34 +207,35 @@ def _cached(call: Any, *arguments: Any) -> int:
     return code
 
 
-def _with_hook(operator: Any, frame: Any) -> Any:
-    """The operator with a hook that runs instead of `operator`; None where its graph is not known."""
+def _with_hook(frame: Any, arguments: Sequence[Any]) -> _Hooked | None:
+    """What runs instead of the operator that is called in `frame`; None where its graph is not known."""
+    operator = frame.f_locals.get("self")
     found = _hooked.get(id(operator))
-    if found is None:
-        symbol = getattr(operator, "_symbol", None)
-        if symbol is None:
-            while frame is not None and frame.f_code is not HybridBlock._call_cached_op.__code__:
-                frame = frame.f_back
-            block = frame.f_locals["self"] if frame is not None else None
-            if block is None or block._cached_op is not operator:
-                return None
-            symbol = block._cached_graph[1]
-        found = _hooked[id(operator)] = (operator, _CachedOp(symbol, [("inline_limit", 0)]))
-    return found[1]
+    if found is not None:
+        return found
+    symbol, data = getattr(operator, "_symbol", None), None
+    if symbol is None:
+        while frame is not None and frame.f_code is not HybridBlock._call_cached_op.__code__:
+            frame = frame.f_back
+        block = frame.f_locals["self"] if frame is not None else None
+        if block is None or block._cached_op is not operator:
+            return None
+        symbol = block._cached_graph[1]
+        data = [i for i, (is_data, _) in enumerate(block._cached_op_args) if is_data]
+    made = _hooked[id(operator)] = _Hooked(operator, symbol, data, arguments)
+    return made
 
 
 def _backward(call: Any, *arguments: Any) -> int:
     watchers = [w for w in _watchers if w.backward] if not _here.busy else []
     if not watchers:
         return int(call(*arguments))
-    before, _here.watchers, _here.make = _here.watchers, watchers, _libmxnet_hooks.maker()
     _backward_callers.append(threading.get_ident())
     try:
-        for watcher in watchers:
-            watcher.begin(backward=True)
-        code = int(call(*arguments))
+        code = _heard(
+            _hearing(watchers, _libmxnet_hooks.maker(sparse=True), True), watchers, True, call, arguments
+        )
     finally:
-        _here.watchers = before
         _backward_callers.pop()
     failure = _settle()
     if failure is not None:
@@ -229,12 +243,48 @@ def _backward(call: Any, *arguments: Any) -> int:
     return code
 
 
+def _heard(reported: Reported, watchers: Sequence[Watcher], backward: bool, call: Any, arguments: Any) -> int:
+    """Make a call of libmxnet; what Python runs on this thread meanwhile are the watchers alone."""
+    here = _here
+    before, here.reported, here.busy = here.reported, reported, True
+    try:
+        for watcher in watchers:
+            watcher.begin(backward=backward)
+        return int(call(*arguments))
+    finally:
+        here.reported, here.busy = before, False
+
+
+def _hearing(watchers: Sequence[Watcher], make: Callable[[int], NDArray], inputs: bool) -> Reported:
+    """What takes the reports of one call, as quick as can be: it is called for every operator."""
+    here = _here
+    if len(watchers) > 1 or watchers[0].names is not None or not watchers[0].monitor_all:
+
+        def several(name: str, operator: str, handle: int) -> None:
+            array = make(handle)
+            if OWN not in name and here.failure is None:
+                _tell(watchers, name, operator, array, not (inputs and is_input(name, operator)))
+
+        return several
+    report = watchers[0].report
+
+    def one(name: str, operator: str, handle: int) -> None:
+        array = make(handle)
+        if OWN not in name and here.failure is None:
+            try:
+                report(name, operator, array, not is_input(name, operator))
+            except BaseException as failure:
+                here.failure = failure
+
+    return one
+
+
 def _reported(name: str, operator: str, handle: Any) -> None:
     """A cached operator reports; never raises, for libmxnet would not know what to do with that."""
-    here = _here
-    if here.watchers and OWN not in name:
-        _tell(here.watchers, name, operator, here.make(handle), not is_input(name, operator))
-    elif _backward_callers and OWN not in name and threading.get_ident() not in _backward_callers:
+    reported = _here.reported
+    if reported is not None:
+        reported(name, operator, handle)
+    elif _backward_callers and threading.get_ident() not in _backward_callers:
         # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
         _dispatch.on_owner(lambda: _reported(name, operator, handle), operator)
     else:
