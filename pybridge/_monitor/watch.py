@@ -57,9 +57,7 @@ class _Here(threading.local):
 
 _here = _Here()
 _watchers: tuple[Watcher, ...] = ()
-_hooked: dict[
-    int, tuple[Any, Any]
-] = {}  # cached operators and those that run instead, by the id of the first
+_hooked: dict[int, _Hooked] = {}  # by the id of the cached operator that they run instead of
 _backward_callers: list[int] = []
 
 
