@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -86,8 +85,7 @@ class JuliaFunction:
                 f"{self.name}: expected at least one NDArray among the arguments, got "
                 f"({', '.join(type(a).__name__ for a in args)})"
             )
-        return _dispatch.call(self._number, arrays, positions, staged, written)
-        results = _dispatch.call(self._number, arrays, positions, staged)
+        results = _dispatch.call(self._number, arrays, positions, staged, written)
         if _watch is not None:
             _watch(self.name, arrays, results if isinstance(results, tuple) else (results,))
         return results
