@@ -330,6 +330,30 @@ def test_julia_functions_around_and_inside_marked_blocks(pb, mx, blocks, functio
     np.testing.assert_allclose(inner_mark.grad.asnumpy(), 18 * u**2 * 2 * u * 2, rtol=1e-9)
 
 
+def test_julia_layers_inside_marked_and_hybridized_networks(pb, mx, blocks, layers, mode):
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            with self.name_scope():
+                self.julia = pb.gluon.JuliaBlock("TestLayers.Sigmoid")
+
+        def hybrid_forward(self, F, x):
+            return 3 * pb.mark_vars(self.julia(pb.mark_vars(2 * x)))
+
+    net = prepared(Net(), mx, mode)
+    for size in SIZES:
+        x = batch(mx, size)
+        with mx.autograd.record():
+            y = net(x)
+        y.backward()
+        before, behind = pb.get_mark_vars(net)
+        s = 1 / (1 + np.exp(-2 * x.asnumpy()))
+        np.testing.assert_allclose(behind.asnumpy(), s, rtol=1e-10)
+        np.testing.assert_array_equal(behind.grad.asnumpy(), 3)
+        np.testing.assert_allclose(before.grad.asnumpy(), 3 * s * (1 - s), rtol=1e-10)
+        np.testing.assert_allclose(x.grad.asnumpy(), 6 * s * (1 - s), rtol=1e-10)
+
+
 def test_the_first_mark_of_a_process_may_come_in_the_middle_of_a_call(run_python):
     ran = run_python("""
         import pybridge as pb
