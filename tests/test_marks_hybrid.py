@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import psutil
 import pytest
-from measures import numeric_gradient
+from measures import Worker, numeric_gradient
 
 pytestmark = pytest.mark.usefixtures("clean_flags")
 
@@ -564,6 +564,30 @@ def test_ten_thousand_marked_steps_do_not_grow(pb, mx, blocks):
     begun = steps(1000)
     grown = steps(9000) - begun
     assert grown < 8 * 2**20, f"{grown / 2**20:.1f} MB more after 9,000 steps"
+
+
+def test_threads_that_share_a_block_each_get_the_marks_of_their_own_last_call(pb, mx, blocks, mode):
+    net = prepared(blocks.marking(lambda F, x: F.square(pb.mark_vars(F.sin(x)))), mx, mode)
+    net(mx.nd.ones((1, 2)))
+
+    def work(size):
+        for _ in range(30):
+            x = mx.nd.full((size, 2), 0.1 * size, dtype="float64")
+            x.attach_grad()
+            with mx.autograd.record():
+                y = net(x)
+            y.backward()
+            (mark,) = pb.get_mark_vars(net)
+            np.testing.assert_allclose(
+                mark.grad.asnumpy(), np.full((size, 2), 2 * np.sin(0.1 * size)), rtol=1e-6
+            )
+
+    workers = [Worker(lambda size=size: work(size)) for size in (1, 2, 3)]
+    for worker in workers:
+        worker.start()
+    pb.serve(lambda: not any(worker.is_alive() for worker in workers), timeout=100)
+    for worker in workers:
+        worker.outcome()
 
 
 def test_networks_with_marks_are_freed(pb, mx, blocks):
