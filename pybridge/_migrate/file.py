@@ -1,0 +1,227 @@
+"""One file from Julia to Python: read, bound, typed, translated, formatted, accounted for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Optional
+
+from . import custom, output
+from . import tree as t
+from .infer import Typer
+from .lower import lower
+from .notes import Note
+from .scopes import resolve, targets
+from .source import Source, SourceError, read
+from .translator import Line, Met, Translator
+
+# A level of nesting takes some dozen frames; source.DEEPEST bounds the levels.
+_FRAMES = 12_000
+
+
+@dataclass
+class Translated:
+    """A file in Python, and what is to be said of it."""
+
+    name: str
+    source: str
+    python: str
+    julia: str = ""
+    notes: list[Note] = field(default_factory=list)
+    met: list[Met] = field(default_factory=list)
+    pairs: dict[int, int] = field(default_factory=dict)
+    total: int = 0
+    turned: int = 0
+    kept: int = 0
+
+    @property
+    def attention(self) -> list[Note]:
+        """What needs a person: everything noted but code that stays Julia because it should."""
+        return [note for note in self.notes if note.kind != "julia"]
+
+
+def translate(
+    name: str,
+    data: bytes,
+    *,
+    functions: str = "julia",
+    elsewhere: frozenset[str] = frozenset(),
+    included: Optional[Mapping[str, list[str]]] = None,
+    julia_name: str = "",
+    embed: bool = False,
+) -> Translated:
+    """Turn one file.
+
+    Arguments:
+        name: how errors and notes call it.
+        data: its bytes.
+        functions: "julia" keeps differentiable functions in Julia, "python" makes `mx.autograd.Function`s of them.
+        elsewhere: names that other files define.
+        included: for each path that the file may include, the names that it gets from there.
+        julia_name: the name of the Julia file beside the Python one.
+        embed: put Julia code into the Python file instead.
+
+    Raises:
+        SourceError: the file is no Julia.
+
+    Examples:
+        >>> print(translate("a.jl", b"y = 2x^2 + 1").python, end="")
+        y = 2 * x**2 + 1  # migrate: no counterpart known for x
+    """
+    source = read(name, data)
+    with _deep():
+        return _translate(source, functions, elsewhere, dict(included or {}), julia_name, embed)
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _translate(
+    source: Source,
+    functions: str,
+    elsewhere: frozenset[str],
+    included: dict[str, list[str]],
+    julia_name: str,
+    embed: bool,
+) -> Translated:
+    tree = lower(source)
+    top = resolve(tree)
+    typer = Typer(tree, top)
+    custom.find(typer)
+    typer.settle()
+    tr = Translator(source, typer, top, functions, elsewhere, included, embed)
+    tr.julia_name = julia_name or source.name.rsplit("/", 1)[-1]
+    _prepare(tr, tree)
+    tr.block(tree)
+    _embed(tr)
+    return _finished(tr, tree)
+
+
+def _prepare(tr: Translator, tree: t.Block) -> None:
+    """What has to be known before the first line: names, members of classes, methods of one name."""
+    for node in tree.walk():
+        if isinstance(node, t.Field) and isinstance(node.obj, t.Name) and node.obj.id in ("mx", "MXNet"):
+            tr.uses_mx = True
+        elif isinstance(node, t.Using):
+            tr.uses_mx = tr.uses_mx or any(path.split(".")[0] == "MXNet" for path, _ in node.modules)
+        elif isinstance(node, t.ModuleDef):
+            tr.modules.add(node.name)
+        if isinstance(node, (t.FuncDef, t.StructDef)) and isinstance(node.name, t.Name):
+            tr.names.of(node.name.id)
+        elif isinstance(node, t.Assign):
+            for target in targets(node.target):
+                tr.names.of(target.id)
+        elif isinstance(node, t.Param):
+            for target in targets(node.target):
+                tr.names.of(target.id)
+    tr.uses_arrays = any(typed.kind in ("arr", "numeric") for typed in tr.typer.memo.values())
+    _members(tr, tree)
+    tr.methods(tree.items)
+
+
+def _members(tr: Translator, tree: t.Block) -> None:
+    from .definitions import special_of
+
+    members: dict[str, list[t.FuncDef]] = tr.state.setdefault("members", {})
+    placed: set[int] = tr.state.setdefault("placed", set())
+    for node in tree.walk():
+        struct = special_of(tr, node)
+        if struct and isinstance(node, t.FuncDef):
+            members.setdefault(struct, []).append(node)
+            placed.add(id(node))
+
+
+def _embed(tr: Translator) -> None:
+    """Without a file beside it, the Julia code stands in the Python one."""
+    if not (tr.embed and tr.kept):
+        return
+    code = custom.julia_file(tr).rstrip("\n").replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    lines = [Line(0, 'pb.jl.seval("""'), *(Line(0, line) for line in code.split("\n")), Line(0, '""")')]
+    place = tr.state["embed row"]
+    # one line of the text, so that blank lines inside the string stay
+    tr.lines.insert(place, Line(0, "\n".join(line.text for line in lines)))
+
+
+def _finished(tr: Translator, tree: t.Block) -> Translated:
+    rough = output.render(tr.lines)
+    error = output.first_error(rough)
+    if error is not None:
+        row = _row_of(tr, error.lineno or 1)
+        raise SourceError(tr.source.name, row, 1, f"the translation is no Python ({error.msg}); please report this line")
+    logs = any(line.text.startswith("logging.") or " logging." in line.text for line in tr.lines)
+    whole = output.with_imports(rough, logs)
+    final = output.formatted(whole)
+    pairs = _pairs(tr, rough, whole, final)
+    made = Translated(tr.source.name, tr.source.text(0, len(tr.source.data)), final, notes=tr.notes)
+    made.julia = "" if tr.embed else custom.julia_file(tr)
+    made.met = sorted(tr.met.values(), key=lambda met: met.name)
+    made.pairs = pairs
+    _count(made, tr, tree)
+    back = {row: line for line, row in reversed(list(pairs.items()))}
+    for note in made.notes:
+        note.python_row = back.get(note.row, 0)
+    return made
+
+
+def _row_of(tr: Translator, line: int) -> int:
+    counted = 0
+    for each in tr.lines:
+        counted += each.text.count("\n") + 1
+        if counted >= line and each.row:
+            return each.row
+    return 1
+
+
+def _pairs(tr: Translator, rough: str, whole: str, final: str) -> dict[int, int]:
+    source_rows: list[int] = []
+    for line in tr.lines:
+        source_rows += [line.row] * (line.text.count("\n") + 1)
+    added = len(output.rows(whole)) - len(output.rows(rough))
+    after = output.rows(final)
+    before = output.rows(rough)
+    if added < 0 or len(after) != len(before) + added:
+        return {}
+    first = _first_difference(before, output.rows(whole))
+    after = after[:first] + after[first + added :]
+    return {new: source_rows[old - 1] for old, new in zip(before, after) if source_rows[old - 1]}
+
+
+def _first_difference(before: list[int], whole: list[int]) -> int:
+    """Where the imports came in: the first statement whose line changed."""
+    for place, (old, new) in enumerate(zip(before, whole)):
+        if old != new:
+            return place
+    return len(before)
+
+
+def _count(made: Translated, tr: Translator, tree: t.Block) -> None:
+    """Lines of code, and how many of them became Python, stayed Julia, or wait for a person."""
+    comments: set[int] = set()
+    for node in tree.walk():
+        if isinstance(node, t.Comment) and not node.trailing:
+            comments.update(range(node.at.row, node.at.end_row + 1))
+    code = {
+        row
+        for row, line in enumerate(made.source.split("\n"), 1)
+        if line.strip() and row not in comments and not line.strip().startswith("#")
+    }
+    refused: set[int] = set()
+    kept: set[int] = set()
+    for note in made.notes:
+        rows = set(range(note.row, note.end_row + 1))
+        if note.kind == "julia":
+            kept |= rows
+        elif note.kind in ("refused", "package"):
+            refused |= rows
+    made.total = len(code)
+    made.kept = len(code & (kept - refused))
+    made.turned = made.total - made.kept - len(code & refused)

@@ -1,0 +1,552 @@
+"""From tree-sitter's tree to ours: expressions. Statements and definitions are `lower_blocks`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+from . import lower_blocks as blocks
+from .precedence import JUXTAPOSED, Climb, Item
+from .source import Source, column
+from .tree import (
+    Adjoint,
+    Assign,
+    At,
+    Binary,
+    Binding,
+    Block,
+    Call,
+    Char,
+    Colon,
+    Comment,
+    Compare,
+    Comprehension,
+    Const,
+    Curly,
+    End,
+    Field,
+    Index,
+    Jump,
+    Lambda,
+    MacroCall,
+    Matrix,
+    Name,
+    NamedTuple_,
+    Node,
+    Number,
+    Param,
+    Splat,
+    Str,
+    Sym,
+    Ternary,
+    Tuple_,
+    Typed,
+    Unary,
+    Unknown,
+    Vector,
+)
+
+_CHAIN = frozenset({"binary_expression", "unary_expression", "juxtaposition_expression", "range_expression"})
+_COMMENTS = ("line_comment", "block_comment")
+_CONSTANTS = {"true": True, "false": False, "nothing": None}
+
+
+class Lowering:
+    """One file on its way into our tree. Comments met inside expressions wait in `pending` for their statement."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.pending: list[Comment] = []
+
+    def file(self) -> Block:
+        """The whole file."""
+        root = self.source.root
+        return blocks.block(self, list(root.children), self.at(root))
+
+    def at(self, node: Any) -> At:
+        """The place of a form of tree-sitter's."""
+        row = node.start_point[0] + 1
+        col = column(self.source.lines, row, node.start_point[1])
+        end_row = node.end_point[0] + (1 if node.end_point[1] else 0)
+        return At(row, col, max(row, end_row), node.start_byte, node.end_byte)
+
+    def text(self, node: Any) -> str:
+        """The source of a form."""
+        return self.source.text(node.start_byte, node.end_byte)
+
+    def named(self, node: Any) -> list[Any]:
+        """The forms inside, comments set aside."""
+        kept = []
+        for child in node.children:
+            if child.type in _COMMENTS:
+                self.pending.append(self.comment(child))
+            elif child.is_named:
+                kept.append(child)
+        return kept
+
+    def comment(self, node: Any, trailing: bool = False) -> Comment:
+        """A comment, its marks taken off."""
+        return Comment(self.at(node), self.text(node), trailing)
+
+    def expr(self, node: Any) -> Node:
+        """Any expression, or a statement that stands where an expression may."""
+        if node.type in _CHAIN:
+            return Climb(self._chain(node)).tree()
+        lower = _LOWER.get(node.type)
+        if lower is not None:
+            return lower(self, node)
+        statement = blocks.statement(self, node)
+        if statement is not None:
+            return statement
+        return Unknown(self.at(node), f"no counterpart for this form ({node.type.replace('_', ' ')})")
+
+    def exprs(self, nodes: Sequence[Any]) -> list[Node]:
+        """Several."""
+        return [self.expr(node) for node in nodes]
+
+    def _chain(self, node: Any) -> list[Item]:
+        """Operands and operators in the order in which they are written; without recursion along the left side."""
+        pieces: list[Item] = []
+        waiting: list[Any] = [node]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, tuple):
+                pieces.append(part)
+            elif part.type == "unary_expression":
+                kids = self.named(part)
+                waiting.append(kids[-1])
+                waiting.append(("prefix", self.text(kids[0])))
+            elif part.type == "juxtaposition_expression":
+                left, right = self.named(part)
+                waiting.extend((right, ("infix", JUXTAPOSED), left))
+            elif part.type == "binary_expression":
+                left, op, right = self.named(part)
+                waiting.extend((right, ("infix", self.text(op)), left))
+            elif part.type == "range_expression":
+                left, right = self.named(part)
+                waiting.extend((right, ("infix", ":"), left))
+            else:
+                pieces.append(self.expr(part))
+        return pieces
+
+    def row(self, nodes: Sequence[Any]) -> list[Node]:
+        """The elements of a row in brackets, where `a -b` are two elements and `a - b` is one."""
+        elements: list[Node] = []
+        for node in nodes:
+            if node.type != "binary_expression":
+                elements.append(self.expr(node))
+                continue
+            left, op, right = self.named(node)
+            before = self.source.data[left.end_byte : op.start_byte]
+            after = self.source.data[op.end_byte : right.start_byte]
+            if self.text(op) in ("+", "-") and before and not after:
+                elements.extend(self.row([left]))
+                operand = self.expr(right)
+                elements.append(Climb([("prefix", self.text(op)), operand]).tree())
+            else:
+                elements.append(self.expr(node))
+        return elements
+
+    def arguments(self, node: Any) -> tuple[list[Node], list[tuple[Optional[str], Node]]]:
+        """The positional and the keyword arguments of a call."""
+        args: list[Node] = []
+        keywords: list[tuple[Optional[str], Node]] = []
+        after = False
+        for child in node.children:
+            if child.type in _COMMENTS:
+                self.pending.append(self.comment(child))
+            elif child.type == ";":
+                after = True
+            elif child.type in ("named_argument", "named_field"):
+                kids = self.named(child)
+                keywords.append((self.text(kids[0]), self.expr(kids[-1])))
+            elif child.type == "for_clause":
+                args[-1] = self.comprehension(node, args[-1], generator=True)
+                break
+            elif child.is_named:
+                value = self.expr(child)
+                if not after:
+                    args.append(value)
+                elif isinstance(value, Splat):
+                    keywords.append((None, value.value))
+                elif isinstance(value, (Name, Field)):
+                    keywords.append((value.id if isinstance(value, Name) else value.name, value))
+                else:
+                    args.append(value)
+        return args, keywords
+
+    def comprehension(self, node: Any, value: Node, generator: bool = False) -> Comprehension:
+        """The clauses of a comprehension or generator around its value."""
+        clauses = [child for child in node.children if child.type == "for_clause"]
+        tests = [self.named(child)[0] for child in node.children if child.type == "if_clause"]
+        test = self.expr(tests[0]) if tests else None
+        bindings = [self.binding(each) for clause in clauses for each in self.named(clause)]
+        product = any(len(self.named(clause)) > 1 for clause in clauses)
+        return Comprehension(
+            self.at(node), value, bindings, test, generator=generator, product=product and test is None
+        )
+
+    def binding(self, node: Any) -> Binding:
+        """`i in xs`, `i = xs` or `i ∈ xs`."""
+        kids = [kid for kid in self.named(node) if kid.type != "operator"]
+        return Binding(self.at(node), self.expr(kids[0]), self.expr(kids[-1]))
+
+    def params(self, nodes: Sequence[Any]) -> list[Param]:
+        """The parameters among some arguments."""
+        return [self.param(node) for node in nodes if node.type not in (";", ",", "(", ")")]
+
+    def param(self, node: Any) -> Param:
+        """One parameter."""
+        at = self.at(node)
+        if node.type in ("named_argument", "assignment", "named_field"):
+            kids = [kid for kid in self.named(node) if kid.type != "operator"]
+            inner = self.param(kids[0])
+            return Param(at, inner.target, inner.type, self.expr(kids[-1]), inner.splat)
+        if node.type == "splat_expression":
+            inner = self.param(self.named(node)[0])
+            return Param(at, inner.target, inner.type, None, True)
+        if node.type == "typed_expression":
+            kids = self.named(node)
+            return Param(at, self.expr(kids[0]), self.expr(kids[1]))
+        if node.type == "unary_typed_expression":
+            return Param(at, Name(at, "_"), self.expr(self.named(node)[0]))
+        return Param(at, self.expr(node))
+
+
+def _name(low: Lowering, node: Any) -> Node:
+    text = low.text(node)
+    if text in ("end", "begin"):
+        return End(low.at(node), text == "begin")
+    if text in _CONSTANTS:
+        return Const(low.at(node), _CONSTANTS[text])
+    return Name(low.at(node), text)
+
+
+def _number(low: Lowering, node: Any) -> Node:
+    text = low.text(node).replace("_", "").replace("−", "-")
+    single = False
+    if node.type == "integer_literal":
+        value: Any = int(text, 0) if text[:2].lower() in ("0x", "0b", "0o") else int(text)
+    else:
+        if "f" in text and not text.startswith("0x"):
+            text, single = text.replace("f", "e"), True
+        value = float.fromhex(text) if text.startswith("0x") else float(text)
+    return Number(low.at(node), value, single)
+
+
+def _boolean(low: Lowering, node: Any) -> Node:
+    return Const(low.at(node), low.text(node) == "true")
+
+
+_ESCAPES = {"\\$": "$", "\\e": "\x1b", "\\`": "`"}
+
+
+def unescape(text: str) -> str:
+    """One of Julia's escape sequences as the character that it means."""
+    if text in _ESCAPES:
+        return _ESCAPES[text]
+    if text.startswith("\\\n"):
+        return ""
+    if text.startswith(("\\u", "\\U", "\\x")):
+        return chr(int(text[2:], 16))
+    value = ast.literal_eval(f'"{text}"')
+    return str(value)
+
+
+def _string(low: Lowering, node: Any) -> Node:
+    raw = node.type == "prefixed_string_literal"
+    prefix = low.text(node.children[0]) if raw else ""
+    marks = [child for child in node.children if child.type in ('"', '"""', "`")]
+    place, stop = marks[0].end_byte, node.end_byte - len(marks[0].text)
+    parts: list[Any] = []
+    for child in node.children:
+        if child.type == "string_interpolation":
+            parts.append(low.source.text(place, child.start_byte))
+            parts.append(low.expr(low.named(child)[-1]))
+        elif child.type == "escape_sequence" and not raw:
+            parts.append(low.source.text(place, child.start_byte))
+            parts.append(("escape", low.text(child)))
+        else:
+            continue
+        place = child.end_byte
+    parts.append(low.source.text(place, stop))
+    if marks[0].type == '"""':
+        parts = _dedented(parts)
+    return Str(low.at(node), _joined(parts), prefix)
+
+
+def _dedented(parts: list[Any]) -> list[Any]:
+    """A triple-quoted string loses its first line break and its lines' common indentation."""
+    if isinstance(parts[0], str) and parts[0].startswith("\n"):
+        parts[0] = parts[0][1:]
+        fresh = True
+    else:
+        fresh = False
+    margins: list[int] = []
+    for number, part in enumerate(parts):
+        if not isinstance(part, str):
+            continue
+        lines = part.split("\n")
+        for place, line in enumerate(lines):
+            starts = place > 0 or (number == 0 and fresh)
+            blank = not line.strip()
+            last = place == len(lines) - 1
+            if starts and (not blank or last):
+                margins.append(len(line) - len(line.lstrip(" \t")))
+    margin = min(margins, default=0)
+    if margin:
+        for number, part in enumerate(parts):
+            if isinstance(part, str):
+                lines = part.split("\n")
+                head = lines[0][margin:] if number == 0 and fresh else lines[0]
+                parts[number] = "\n".join([head, *(line[margin:] for line in lines[1:])])
+    return parts
+
+
+def _joined(parts: list[Any]) -> list[Any]:
+    joined: list[Any] = []
+    for part in parts:
+        piece = unescape(part[1]) if isinstance(part, tuple) else part
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        elif piece != "":
+            joined.append(piece)
+    return joined
+
+
+def _char(low: Lowering, node: Any) -> Node:
+    inner = low.text(node)[1:-1]
+    return Char(low.at(node), unescape(inner) if inner.startswith("\\") else inner)
+
+
+def _call(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    fn = low.expr(kids[0])
+    lists = [kid for kid in kids[1:] if kid.type in ("argument_list", "generator_expression")]
+    args, keywords = low.arguments(lists[0]) if lists else ([], [])
+    do = [kid for kid in kids if kid.type == "do_clause"]
+    if do:
+        args.insert(0, _do(low, do[0]))
+    return Call(low.at(node), fn, args, keywords, node.type == "broadcast_call_expression")
+
+
+def _do(low: Lowering, node: Any) -> Lambda:
+    lists = [child for child in node.children if child.type == "argument_list"]
+    inside = [kid for kid in node.children if kid.type not in ("do", "end", "argument_list")]
+    params = low.params([kid for kid in lists[0].children if kid.is_named]) if lists else []
+    return Lambda(low.at(node), params, blocks.block(low, inside, low.at(node)), do=True)
+
+
+def _index(low: Lowering, node: Any) -> Node:
+    obj, brackets = low.named(node)[:2]
+    target = low.expr(obj)
+    if brackets.type == "comprehension_expression":
+        made = low.expr(brackets)
+        if isinstance(made, Comprehension):
+            made.elem = target
+        return made
+    if brackets.type == "matrix_expression":
+        matrix = low.expr(brackets)
+        if isinstance(matrix, (Matrix, Vector)):
+            matrix.elem = target
+        return matrix
+    items = low.exprs(low.named(brackets))
+    if is_type(target):
+        return Vector(low.at(node), items, target)
+    return Index(low.at(node), target, items)
+
+
+def is_type(node: Node) -> bool:
+    """Whether a name before brackets is an element type rather than an array, going by how types are spelt."""
+    if isinstance(node, Curly):
+        return is_type(node.obj)
+    name = node.id if isinstance(node, Name) else node.name if isinstance(node, Field) else ""
+    return name in _TYPES
+
+
+_TYPES = frozenset(
+    "Any Int Int8 Int16 Int32 Int64 UInt8 UInt UInt16 UInt32 UInt64 Float16 Float32 Float64 Bool String Char Symbol "
+    "Real Number Integer AbstractFloat AbstractString Array Vector Matrix Tuple NDArray SymbolicNode Dict Pair "
+    "Function MX_float Union Set Nothing Complex ComplexF64 Context".split()
+)
+
+
+def _vector(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    if len(kids) == 1:
+        row = low.row(kids)
+        if len(row) > 1:
+            return Matrix(low.at(node), [row])
+        return Vector(low.at(node), row)
+    return Vector(low.at(node), low.exprs(kids))
+
+
+def _matrix(low: Lowering, node: Any) -> Node:
+    rows = [low.row(low.named(row)) for row in low.named(node)]
+    if all(len(row) == 1 for row in rows):
+        return Matrix(low.at(node), rows) if len(rows) > 1 else Vector(low.at(node), rows[0])
+    return Matrix(low.at(node), rows)
+
+
+def _comprehension(low: Lowering, node: Any) -> Node:
+    return low.comprehension(node, low.expr(low.named(node)[0]))
+
+
+def _generator(low: Lowering, node: Any) -> Node:
+    return low.comprehension(node, low.expr(low.named(node)[0]), generator=True)
+
+
+def _field(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    if kids[-1].type == "identifier":
+        return Field(low.at(node), low.expr(kids[0]), low.text(kids[-1]))
+    if kids[-1].type == "quote_expression":
+        return Field(low.at(node), low.expr(kids[0]), low.text(kids[-1]).lstrip(":"))
+    return Unknown(low.at(node), "a field whose name is computed")
+
+
+def _scoped(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    return Field(low.at(node), low.expr(kids[0]), low.text(kids[-1]))
+
+
+def _tuple(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    if any(child.type == ";" for child in node.children):
+        return Unknown(low.at(node), "a tuple of properties, which is newer than Julia 1.5")
+    if kids and all(kid.type == "named_field" for kid in kids):
+        entries = [(low.text(low.named(kid)[0]), low.expr(low.named(kid)[-1])) for kid in kids]
+        return NamedTuple_(low.at(node), entries)
+    return Tuple_(low.at(node), low.exprs(kids))
+
+
+def _parenthesized(low: Lowering, node: Any) -> Node:
+    kids = [child for child in node.children if child.type not in ("(", ")")]
+    if any(kid.type in ("for_clause",) for kid in kids):
+        return _generator(low, node)
+    values = [kid for kid in kids if kid.is_named and kid.type not in _COMMENTS]
+    if any(kid.type == ";" for kid in kids):
+        return blocks.block(low, kids, low.at(node))
+    low.named(node)
+    return low.expr(values[0])
+
+
+def _quote(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    if kids and kids[0].type in ("identifier", "operator", "boolean_literal"):
+        return Sym(low.at(node), low.text(kids[0]))
+    return Unknown(low.at(node), "quoted code: building Julia expressions has no counterpart")
+
+
+def _arrow(low: Lowering, node: Any) -> Node:
+    params, body = low.named(node)
+    inside = [kid for kid in params.children if kid.is_named] if params.type == "argument_list" else [params]
+    return Lambda(low.at(node), low.params(inside), blocks.body(low, body))
+
+
+def _curly(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    return Curly(low.at(node), low.expr(kids[0]), low.exprs(low.named(kids[1])))
+
+
+def _macro(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    name = next(kid for kid in kids if kid.type == "macro_identifier")
+    lists = [kid for kid in kids if kid.type in ("macro_argument_list", "argument_list")]
+    args = low.exprs(low.named(lists[0])) if lists else []
+    text = low.text(name)[1:]
+    if text == "." and len(args) == 1:
+        return _dotted(args[0])
+    return MacroCall(low.at(node), text.split(".")[-1] if text != "." else ".", args)
+
+
+def _dotted(node: Node) -> Node:
+    """@. puts a dot to every operator, call and assignment inside."""
+    for each in node.walk():
+        if isinstance(each, (Binary, Unary, Call)) and not (isinstance(each, Binary) and each.op == "=>"):
+            each.dotted = True
+        elif isinstance(each, Assign):
+            each.dotted = True
+        elif isinstance(each, Compare):
+            each.ops = [op if op.startswith(".") else "." + op for op in each.ops]
+    return node
+
+
+def _ternary(low: Lowering, node: Any) -> Node:
+    return Ternary(low.at(node), *low.exprs(low.named(node)[:3]))
+
+
+def _jump(low: Lowering, node: Any) -> Node:
+    return Jump(low.at(node), low.text(node))
+
+
+def _assignment(low: Lowering, node: Any) -> Node:
+    return blocks.assignment(low, node)
+
+
+def _argument_list(low: Lowering, node: Any) -> Node:
+    return Tuple_(low.at(node), low.exprs(low.named(node)))
+
+
+def _operator(low: Lowering, node: Any) -> Node:
+    text = low.text(node)
+    return Colon(low.at(node)) if text == ":" else Name(low.at(node), text)
+
+
+def _interpolation(low: Lowering, node: Any) -> Node:
+    return Unknown(low.at(node), "an interpolation outside of a string builds code")
+
+
+def _named_field(low: Lowering, node: Any) -> Node:
+    kids = low.named(node)
+    return Assign(low.at(node), low.expr(kids[0]), low.expr(kids[-1]))
+
+
+_LOWER: dict[str, Callable[[Lowering, Any], Node]] = {
+    "identifier": _name,
+    "integer_literal": _number,
+    "float_literal": _number,
+    "boolean_literal": _boolean,
+    "string_literal": _string,
+    "prefixed_string_literal": _string,
+    "character_literal": _char,
+    "call_expression": _call,
+    "broadcast_call_expression": _call,
+    "index_expression": _index,
+    "vector_expression": _vector,
+    "matrix_expression": _matrix,
+    "comprehension_expression": _comprehension,
+    "generator": _generator,
+    "field_expression": _field,
+    "scoped_identifier": _scoped,
+    "tuple_expression": _tuple,
+    "open_tuple": _tuple,
+    "parenthesized_expression": _parenthesized,
+    "quote_expression": _quote,
+    "arrow_function_expression": _arrow,
+    "parametrized_type_expression": _curly,
+    "macrocall_expression": _macro,
+    "ternary_expression": _ternary,
+    "break_statement": _jump,
+    "continue_statement": _jump,
+    "assignment": _assignment,
+    "compound_assignment_expression": _assignment,
+    "argument_list": _argument_list,
+    "operator": _operator,
+    "interpolation_expression": _interpolation,
+    "named_argument": _named_field,
+    "named_field": _named_field,
+    "splat_expression": lambda low, node: Splat(low.at(node), low.expr(low.named(node)[0])),
+    "adjoint_expression": lambda low, node: Adjoint(low.at(node), low.expr(low.named(node)[0])),
+    "typed_expression": lambda low, node: Typed(low.at(node), *low.exprs(low.named(node)[:2])),
+    "compound_statement": lambda low, node: blocks.block(low, list(node.children)[1:-1], low.at(node)),
+    "command_literal": lambda low, node: Unknown(low.at(node), "a shell command: write it with subprocess"),
+    "unary_typed_expression": lambda low, node: Unknown(low.at(node), "a type without a value"),
+    "quote_statement": lambda low, node: Unknown(low.at(node), "quoted code has no counterpart"),
+}
+
+
+def lower(source: Source) -> Block:
+    """The file's forms in our tree."""
+    return Lowering(source).file()
