@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import tree as t
 from .code import binary, call, const, method, negative, py, shifted
 from .rules import Rule
-from .types import ANY, BOOL, FLOAT, INT, NAT, NUM, T, arr, join, tuple_of
+from .types import ANY, BOOL, FLOAT, INT, NAT, NUM, NUMERIC, T, arr, join, tuple_of
 
 if TYPE_CHECKING:
     from .infer import Typer
@@ -274,6 +274,19 @@ def _nat_if(typer: Typer, node: t.Call, args: list[T]) -> T:
     return joined(typer, node, args)
 
 
+def _as(elem: T) -> object:
+    def said(typer: Typer, node: t.Call, args: list[T]) -> T:
+        kind = args[0] if args else ANY
+        if kind.kind == "nd":
+            return kind
+        if kind.kind in ("arr", "list", "range"):
+            return arr(kind.rank, elem)
+        return NUMERIC if kind.kind == "numeric" else elem
+
+    return said
+
+
+_whole, _floating = _as(INT), _as(FLOAT)
 RULES: dict[str, Rule] = {
     name: Rule(elementwise, elementwise_type, f"{single} / {numpy} / {ndarray}".replace(" / ", ", "))
     for name, (single, numpy, ndarray) in ELEMENTWISE.items()
@@ -310,14 +323,14 @@ RULES |= {
     "xor": Rule("_0 ^ _1", joined),
     "zero": Rule(_zero_one(0), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "0, zeros_like"),  # type: ignore[arg-type]
     "one": Rule(_zero_one(1), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "1, ones_like"),  # type: ignore[arg-type]
-    "Int": Rule(_number("int"), INT, "int"),  # type: ignore[arg-type]
-    "Int64": Rule(_number("int"), INT, "int"),  # type: ignore[arg-type]
-    "Int32": Rule(_number("int"), INT, "int"),  # type: ignore[arg-type]
+    "Int": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
+    "Int64": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
+    "Int32": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
     "Integer": Rule(_number("int"), INT, "int"),  # type: ignore[arg-type]
-    "Float64": Rule(_number("float"), FLOAT, "float, x.astype"),  # type: ignore[arg-type]
-    "Float32": Rule(_number("float32"), FLOAT, "np.float32, x.astype"),  # type: ignore[arg-type]
-    "Float16": Rule(_number("float16"), FLOAT, "np.float16, x.astype"),  # type: ignore[arg-type]
-    "float": Rule(_number("float"), FLOAT, "float, x.astype"),  # type: ignore[arg-type]
+    "Float64": Rule(_number("float"), _floating, "float, x.astype"),  # type: ignore[arg-type]
+    "Float32": Rule(_number("float32"), _floating, "np.float32, x.astype"),  # type: ignore[arg-type]
+    "Float16": Rule(_number("float16"), _floating, "np.float16, x.astype"),  # type: ignore[arg-type]
+    "float": Rule(_number("float"), _floating, "float, x.astype"),  # type: ignore[arg-type]
     "Bool": Rule("bool(_0)", BOOL),
     "big": Rule("_0", lambda typer, node, args: args[0]),
     "complex": Rule("complex(_all)", T("complex")),

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Optional
 
 from . import tree as t
 from .base_arrays import dtype_of
-from .base_math import ELEMENTWISE
 from .base_system import ERRORS
 from .code import call as make
 from .code import const, method, name, py
 from .infer import annotated
-from .rules import Rule, is_mx, lookup, mx_name
+from .rules import BROADCAST, Rule, is_mx, lookup, mx_name
 from .types import T
 
 if TYPE_CHECKING:
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
 CHANGES = frozenset(
     "push! pushfirst! append! insert! sort! empty! merge! reverse! shuffle! delete! add_to! sizehint!".split()
 )
-# Broadcasting is in these rules' own hands; others are put into a comprehension.
-_BROADCAST = frozenset(
-    [*ELEMENTWISE, *"min max clamp div rem mod fld cld round floor ceil trunc Int Int64 Int32 Float64 Float32 Float16 "
-     "float hypot xor iseven isodd σ sigmoid relu softmax log_softmax abs2 zero one mod1 identity real imag".split()]
-)  # fmt: skip
 
 
 def call(tr: Translator, node: t.Call, statement: bool = False) -> ast.expr:
@@ -45,7 +39,7 @@ def call(tr: Translator, node: t.Call, statement: bool = False) -> ast.expr:
         return tr.network(node)
     if rule is None:
         return _unknown(tr, node)
-    if node.dotted and mx is None and tr.called(node) not in _BROADCAST:
+    if node.dotted and mx is None and tr.called(node) not in BROADCAST:
         return _spread(tr, node)
     made = _ruled(tr, node, rule)
     if not statement and tr.called(node) in CHANGES and isinstance(made, ast.Call):
@@ -197,7 +191,7 @@ def array(tr: Translator, node: t.Node, literal: bool = False) -> ast.expr:
 
 def as_list(tr: Translator, node: t.Node) -> bool:
     """Whether an array literal is bound to a variable that grows, and so must be a list."""
-    return id(node) in tr.lists
+    return id(node) in tr.typer.lists
 
 
 def iterated(tr: Translator, node: t.Node) -> ast.expr:

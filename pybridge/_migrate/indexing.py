@@ -240,7 +240,7 @@ def joined_exprs(tr: Translator, values: list[ast.expr], dim: int, kinds: list[T
     if any(kind.kind == "nd" for kind in kinds):
         return call("mx.nd.concat", values, [("dim", _concat_axis(tr, kinds, dim))])
     ranks = {kind.rank for kind in kinds}
-    if dim == 2 and ranks == {1}:
+    if ranks == {dim - 1}:
         return call("np.stack", [ast.List(values, ast.Load())])
     return call("np.concatenate", [ast.List(values, ast.Load())], [("axis", const(-dim))])
 

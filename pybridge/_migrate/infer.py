@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
+from . import growth
 from . import tree as t
-from .rules import Rule, lookup
+from .rules import BROADCAST, Rule, base_name, lookup, mx_name
 from .scopes import Scope, Var, targets
 from .types import (
     ANY,
@@ -75,6 +76,7 @@ class Typer:
         self.structs: dict[str, Struct] = {}
         self.custom: set[str] = set()  # structs that are differentiable functions
         self.memo: dict[int, T] = {}
+        self.lists: set[int] = set()  # array literals that end up where something grows
         self._bound: dict[int, Var] = {}
         self.marks: set[int] = set()  # forms in bodies of functions that are only ever broadcast
         self._returns: list[Optional[Function]] = []
@@ -87,6 +89,7 @@ class Typer:
 
     def settle(self) -> None:
         """Walk the file until nothing new is to be expected."""
+        self.lists = growth.literals(self)
         for _ in range(PASSES):
             self.memo.clear()
             for known in self.functions.values():
@@ -436,11 +439,16 @@ def _vector_literal(typer: Typer, node: t.Vector) -> T:
     if node.elem is not None:
         typer.of(node.elem)
         elem = typer.annotation(node.elem)
-        if elem is not None and elem.scalar and items:
+        if elem is not None and elem.scalar and items and id(node) not in typer.lists:
             return arr(1, elem)
         return list_of(elem)
     if not items:
         return list_of(None)
+    if id(node) in typer.lists:
+        joined_list: Optional[T] = None
+        for item in items:
+            joined_list = join(joined_list, item)
+        return list_of(joined_list)
     if len(node.items) == 1 and isinstance(node.items[0], t.Range):
         return list_of(items[0])
     joined: Optional[T] = None
@@ -472,7 +480,7 @@ def _comprehension(typer: Typer, node: t.Comprehension) -> T:
     if node.generator:
         return T("generator", 1, elem)
     rank = len(node.bindings) if node.product else 1
-    if elem.scalar:
+    if elem.scalar and id(node) not in typer.lists:
         return arr(rank, elem)
     return list_of(elem) if rank == 1 else ANY
 
@@ -676,7 +684,10 @@ def _call(typer: Typer, node: t.Call) -> T:
         typer.of(node.fn)
         return ANY
     said = rule.type
-    return said(typer, node, args) if callable(said) else said
+    result = said(typer, node, args) if callable(said) else said
+    if node.dotted and base_name(node.fn) not in BROADCAST and not result.arraylike and mx_name(node.fn) is None:
+        return list_of(result)
+    return result
 
 
 def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dict[str, T]) -> T:

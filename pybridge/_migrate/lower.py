@@ -58,6 +58,7 @@ class Lowering:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.pending: list[Comment] = []
+        self.spare: list[Node] = []  # strings that tree-sitter joins to the argument of a macro before them
 
     def file(self) -> Block:
         """The whole file."""
@@ -119,7 +120,11 @@ class Lowering:
                 waiting.append(("prefix", self.text(kids[0])))
             elif part.type == "juxtaposition_expression":
                 left, right = self.named(part)
-                waiting.extend((right, ("infix", JUXTAPOSED), left))
+                if right.type == "string_literal":
+                    self.spare.append(self.expr(right))
+                    waiting.append(left)
+                else:
+                    waiting.extend((right, ("infix", JUXTAPOSED), left))
             elif part.type == "binary_expression":
                 left, op, right = self.named(part)
                 waiting.extend((right, ("infix", self.text(op)), left))
@@ -454,7 +459,11 @@ def _macro(low: Lowering, node: Any) -> Node:
     kids = low.named(node)
     name = next(kid for kid in kids if kid.type == "macro_identifier")
     lists = [kid for kid in kids if kid.type in ("macro_argument_list", "argument_list")]
-    args = low.exprs(low.named(lists[0])) if lists else []
+    args: list[Node] = []
+    for kid in low.named(lists[0]) if lists else ():
+        args.append(low.expr(kid))
+        args.extend(low.spare)
+        low.spare = []
     text = low.text(name)[1:]
     if text == "." and len(args) == 1:
         return _dotted(args[0])

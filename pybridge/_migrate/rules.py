@@ -38,6 +38,14 @@ class Rule:
         return self.target or (self.emit if isinstance(self.emit, str) else "")
 
 
+# Broadcasting is in these rules' own hands; other functions go element by element in a comprehension.
+BROADCAST = frozenset(
+    "exp expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh arcsin arccos "
+    "arctan abs abs2 sign gamma lgamma erf isnan isinf isfinite floor ceil trunc round deg2rad rad2deg min max clamp "
+    "div rem mod fld cld Int Int64 Int32 Float64 Float32 Float16 float hypot xor iseven isodd σ sigmoid relu softmax "
+    "log_softmax zero one mod1 identity real imag".split()
+)
+
 # Packages whose names are Julia's own or come with Julia.
 STANDARD = frozenset(
     "Base Core Statistics Random LinearAlgebra Printf Test Dates Iterators Logging DelimitedFiles Mmap Pkg "

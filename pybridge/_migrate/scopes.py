@@ -53,6 +53,7 @@ class Var:
     assigned: int = 0
     mutated: bool = False
     grows: bool = False
+    inner_grows: bool = False  # what its elements hold grows: push!(xs[1], x)
     loop: bool = False
     param: bool = False
     definition: Optional[Node] = None
@@ -70,12 +71,20 @@ class Scope:
         self.function: Scope = self if kind in ("file", "function") or parent is None else parent.function
         self.outer: set[str] = set()  # written here, belonging to a function around this one
         self.file_names: set[str] = set()  # written here, belonging to the file
+        self.growing_fields: set[str] = set()  # names of fields that something is pushed to (of the file's scope)
 
     def own(self, name: str) -> Var:
         """The variable of this name in this scope, made if need be."""
         if name not in self.vars:
             self.vars[name] = Var(name, self)
         return self.vars[name]
+
+    def find_file(self) -> Scope:
+        """The file's scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
 
     def find(self, name: str) -> Optional[Var]:
         """The variable that a name means here."""
@@ -169,10 +178,7 @@ def _existing(scope: Scope, name: str) -> Optional[Var]:
 
 def _write(scope: Scope, name: Name) -> None:
     if name.id in scope.function.globals:
-        file = scope
-        while file.parent is not None:
-            file = file.parent
-        name.var = file.own(name.id)
+        name.var = scope.find_file().own(name.id)
         scope.function.file_names.add(name.id)
     else:
         name.var = _existing(scope, name.id) or scope.own(name.id)
@@ -184,13 +190,17 @@ def _write(scope: Scope, name: Name) -> None:
 
 def _changed(scope: Scope, node: Node, grows: bool = False) -> None:
     """Note that the array behind a name is written to."""
+    inner = isinstance(node, Index)
+    if grows and isinstance(node, Field):
+        scope.find_file().growing_fields.add(node.name)
     while isinstance(node, (Index, Field)):
         node = node.obj
     if isinstance(node, Name):
         var = scope.find(node.id)
         if var is not None:
             var.mutated = True
-            var.grows = var.grows or grows
+            var.grows = var.grows or (grows and not inner)
+            var.inner_grows = var.inner_grows or (grows and inner)
 
 
 def _visit(scope: Scope, node: Node) -> None:

@@ -293,9 +293,6 @@ def _plain(tr: Translator, node: t.Assign, value: t.Node, dest: Dest) -> None:
         plain = body is not None and all(isinstance(p.target, t.Name) and not p.splat for p in value.params)
         tr.defined_before(value, tr.names.of(node.target.id), exact=True, single=body if plain else None)
         return
-    for bound in targets(node.target):
-        if bound.var is not None and bound.var.grows and isinstance(value, (t.Vector, t.Comprehension)):
-            tr.lists.add(id(value))
     made = tr.expr(value)
     tr.emit(ast.Assign([target], _own_copy(tr, node, value, made)))
 
@@ -419,6 +416,8 @@ def _for(tr: Translator, node: t.For, dest: Dest) -> None:
 
 def _one_loop(tr: Translator, node: t.For, binding: t.Binding) -> None:
     iterable = binding.iterable
+    for bound in targets(binding.target):
+        _own_name(tr, node, bound)
     if tr.type(iterable).kind == "provider":
         source = tr.expr(iterable)
         tr.emit(ast.Expr(call(ast.Attribute(source, "reset", ast.Load()))))
@@ -428,6 +427,19 @@ def _one_loop(tr: Translator, node: t.For, binding: t.Binding) -> None:
     if made is None:
         made = tr.iterated(iterable)
     tr.emit(f"for {text(tr.target(binding.target))} in {text(made)}:")
+
+
+def _own_name(tr: Translator, node: t.For, bound: t.Name) -> None:
+    """A loop's variable is new in Julia: where Python would overwrite one of the same name, it gets another."""
+    scope = node.scope.parent
+    while bound.var is not None and scope is not None:
+        other = scope.vars.get(bound.id)
+        if other is not None and other is not bound.var and not other.loop:
+            tr.renamed[id(bound.var)] = tr.names.fresh(f"{tr.names.of(bound.id)}_inner")
+            return
+        if scope is node.scope.function:
+            return
+        scope = scope.parent
 
 
 def _from_zero(tr: Translator, node: t.For, binding: t.Binding) -> Optional[ast.expr]:

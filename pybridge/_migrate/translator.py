@@ -77,7 +77,6 @@ class Translator:
     julia_name: str = ""
     zero_based: set[int] = field(default_factory=set)
     renamed: dict[int, str] = field(default_factory=dict)
-    lists: set[int] = field(default_factory=set)
     row: int = 0
     _marks: list[str] = field(default_factory=list)
     _ends: list[Callable[[], ast.expr]] = field(default_factory=list)

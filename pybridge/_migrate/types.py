@@ -122,7 +122,7 @@ def join(a: Optional[T], b: Optional[T]) -> Optional[T]:
 
 def element(t: T) -> T:
     """What iterating gives."""
-    if t.kind in ("list", "range") and t.elem is not None:
+    if t.kind in ("list", "range", "iterator", "generator", "set") and t.elem is not None:
         return t.elem
     if t.kind == "arr":
         return t.elem or NUM
@@ -136,5 +136,5 @@ def element(t: T) -> T:
             joined = join(joined, item)
         return joined or ANY
     if t.kind == "dict":
-        return tuple_of(t.key or ANY, t.elem or ANY)
+        return T("pair", items=(t.key or ANY, t.elem or ANY))
     return ANY
