@@ -48,6 +48,17 @@ from .tree import (
 )
 
 _CHAIN = frozenset({"binary_expression", "unary_expression", "juxtaposition_expression", "range_expression"})
+
+
+def _operator_call(node: Any) -> bool:
+    """`-(x)`, and the `+(y)` of `9+(y)`: tree-sitter takes the operator for a function that is called."""
+    if node.type != "call_expression" or node.children[0].type != "operator" or len(node.children) != 2:
+        return False
+    inside = [child for child in node.children[1].children if child.is_named]
+    commas = any(child.type in (",", ";") for child in node.children[1].children)
+    return len(inside) == 1 and not commas and inside[0].type not in ("splat_expression", "named_argument")
+
+
 _COMMENTS = ("line_comment", "block_comment")
 _CONSTANTS = {"true": True, "false": False, "nothing": None}
 
@@ -92,7 +103,7 @@ class Lowering:
 
     def expr(self, node: Any) -> Node:
         """Any expression, or a statement that stands where an expression may."""
-        if node.type in _CHAIN:
+        if node.type in _CHAIN or _operator_call(node):
             return Climb(self._chain(node)).tree()
         lower = _LOWER.get(node.type)
         if lower is not None:
@@ -131,6 +142,13 @@ class Lowering:
             elif part.type == "range_expression":
                 left, right = self.named(part)
                 waiting.extend((right, ("infix", ":"), left))
+            elif _operator_call(part):
+                op, arguments = self.named(part)[:2]
+                if pieces and pieces[-1] == ("infix", JUXTAPOSED):
+                    pieces[-1] = ("infix", self.text(op))
+                else:
+                    pieces.append(("prefix", self.text(op)))
+                pieces.append(self.expr(self.named(arguments)[0]))
             else:
                 pieces.append(self.expr(part))
         return pieces
@@ -327,12 +345,17 @@ def _char(low: Lowering, node: Any) -> Node:
 
 def _call(low: Lowering, node: Any) -> Node:
     kids = low.named(node)
-    fn = low.expr(kids[0])
+    fn: Node = Name(low.at(kids[0]), low.text(kids[0])) if kids[0].type == "operator" else low.expr(kids[0])
     lists = [kid for kid in kids[1:] if kid.type in ("argument_list", "generator_expression")]
     args, keywords = low.arguments(lists[0]) if lists else ([], [])
     do = [kid for kid in kids if kid.type == "do_clause"]
     if do:
         args.insert(0, _do(low, do[0]))
+    if kids[0].type == "operator" and len(args) > 1 and not any(isinstance(arg, Splat) for arg in args):
+        folded: list[Item] = [args[0]]
+        for arg in args[1:]:
+            folded += [("infix", low.text(kids[0])), arg]
+        return Climb(folded).tree()
     return Call(low.at(node), fn, args, keywords, node.type == "broadcast_call_expression")
 
 
