@@ -11,6 +11,7 @@ from .rules import Rule
 from .types import (
     ANY,
     BOOL,
+    FLOAT,
     INT,
     NAT,
     NONE,
@@ -458,6 +459,12 @@ def _first_last(last: bool) -> object:
     return emit
 
 
+def _end_type(typer: Typer, node: t.Call, args: list[T]) -> T:
+    if len(args) == 2:
+        return args[0]
+    return FLOAT if args[0].kind == "nd" else element(args[0])
+
+
 def _is_empty(tr: Translator, node: t.Call) -> ast.expr:
     kind = tr.type(node.args[0])
     value = tr.expr(node.args[0])
@@ -564,8 +571,8 @@ RULES: dict[str, Rule] = {
     "reverse": Rule(_reverse, _same, "x[::-1]"),
     "reverse!": Rule(_reverse_in_place, _same, "x.reverse()"),
     "unique": Rule(_unique, lambda typer, n, args: list_of(element(args[0])), "list(dict.fromkeys(x))"),
-    "first": Rule(_first_last(False), _element, "x[0]"),  # type: ignore[arg-type]
-    "last": Rule(_first_last(True), _element, "x[-1]"),  # type: ignore[arg-type]
+    "first": Rule(_first_last(False), _end_type, "x[0]"),  # type: ignore[arg-type]
+    "last": Rule(_first_last(True), _end_type, "x[-1]"),  # type: ignore[arg-type]
     "isempty": Rule(_is_empty, BOOL, "not x"),
     "in": Rule(_in, BOOL, "x in y"),
     "findall": Rule(_find_all, lambda typer, n, args: list_of(NAT) if len(args) == 2 else arr(1, NAT), "np.flatnonzero(x) + 1"),

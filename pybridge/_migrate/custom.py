@@ -70,6 +70,16 @@ def module_name(tr: Translator) -> str:
     return ("M" + made if made[0].isdigit() else made) + "Functions"
 
 
+_NARROWED = """\
+# An NDArray keeps its element type in arithmetic with numbers, where an array would widen it.
+narrowed(like, y) = y
+narrowed(like, ys::Tuple) = map(y -> narrowed(like, y), ys)
+function narrowed(like, y::AbstractArray)
+    T = eltype(first(x for x in like if x isa AbstractArray))
+    eltype(y) === T ? y : convert(Array{T}, y)
+end"""
+
+
 def _as_julia(tr: Translator, node: t.StructDef) -> None:
     module = module_name(tr)
     if not tr.kept:
@@ -86,6 +96,14 @@ def _as_julia(tr: Translator, node: t.StructDef) -> None:
     _keep(tr, node, struct)
     for word, method in kept:
         _keep(tr, method, word)
+    if any(isinstance(m.name, t.Field) and base_name(m.name.obj) != "PyBridge" for _, m in kept):
+        if "narrowed" not in tr.state:
+            tr.state["narrowed"] = True
+            tr.kept.append(_NARROWED)
+        tr.kept.append(
+            f"PyBridge.forward(f::{struct}, xs...) = narrowed(xs, forward(f, xs...))\n"
+            f"PyBridge.backward(f::{struct}, Δs...) = narrowed(Δs, backward(f, Δs...))"
+        )
     if _called_with_positions(tr, node):
         words = _constructor_words(node)
         tr.kept.append(f"{struct}(; {', '.join(words)}) = {struct}({', '.join(words)})")
@@ -110,7 +128,9 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
         start = node.name.at.start - node.at.start
         raw = source.encode("utf-8")
         stop = node.name.at.stop - node.at.start
-        source = (raw[:start] + f"PyBridge.{word}".encode() + raw[stop:]).decode("utf-8")
+        own = base_name(node.name.obj) == "PyBridge"
+        written = f"PyBridge.{word}" if own else word
+        source = (raw[:start] + written.encode() + raw[stop:]).decode("utf-8")
     doc = getattr(node, "doc", None)
     if doc is not None:
         source = tr.source.text(doc.at.start, doc.at.stop) + "\n" + source

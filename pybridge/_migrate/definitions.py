@@ -204,10 +204,31 @@ def methods(tr: Translator, items: list[t.Node]) -> None:
     for item in items:
         if isinstance(item, t.FuncDef) and isinstance(item.name, t.Name):
             by_name.setdefault(item.name.id, []).append(item)
+    for word, found in list(by_name.items()):
+        if word in tr.typer.structs and word not in tr.typer.custom:
+            _constructors(tr, word, by_name.pop(word))
     for word, found in by_name.items():
         found = [each for each in found if each.body.items or len(found) == 1]
         if len(found) > 1:
             _settle(tr, word, found)
+
+
+def _constructors(tr: Translator, word: str, found: list[t.FuncDef]) -> None:
+    """Further constructors of a struct are functions of their own, told apart by their number of arguments."""
+    names = tr.state.setdefault("method names", {})
+    table = tr.state.setdefault("methods", {})
+    taken = {len(tr.typer.structs[word].node.entries)}
+    for each in found:
+        least = sum(param.default is None and not param.splat for param in each.params)
+        counts = set(range(least, len(each.params) + 1))
+        if counts & taken or any(param.splat for param in each.params):
+            tr.state.setdefault("clashing", set()).add(id(each))
+            continue
+        taken |= counts
+        snake = "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(tr.names.of(word)))
+        names[id(each)] = tr.names.fresh(f"make_{snake}")
+        for count in counts:
+            table[(word, count)] = names[id(each)]
 
 
 def _settle(tr: Translator, word: str, found: list[t.FuncDef]) -> None:

@@ -66,6 +66,11 @@ class Struct:
     coming: dict[str, Optional[T]] = field(default_factory=dict)
 
 
+def called_struct(name: str) -> str:
+    """The key of the methods that make instances of a struct callable."""
+    return f"(::{name})"
+
+
 class Typer:
     """The types of one file."""
 
@@ -81,7 +86,10 @@ class Typer:
         self.marks: set[int] = set()  # forms in bodies of functions that are only ever broadcast
         self._returns: list[Optional[Function]] = []
         for node in tree.walk():
-            if isinstance(node, t.FuncDef) and isinstance(node.name, t.Name):
+            if isinstance(node, t.FuncDef) and node.receiver is not None:
+                key = called_struct(_last(node.receiver.type))
+                self.functions.setdefault(key, Function(key)).methods.append(node)
+            elif isinstance(node, t.FuncDef) and isinstance(node.name, t.Name):
                 self.functions.setdefault(node.name.id, Function(node.name.id)).methods.append(node)
             elif isinstance(node, t.StructDef):
                 entries = {entry.target.id: None for entry in node.entries if isinstance(entry.target, t.Name)}
@@ -561,7 +569,10 @@ def _funcdef(typer: Typer, node: t.FuncDef) -> T:
     if isinstance(node.name, t.Field) and node.params and _last(node.params[0].type) in typer.custom:
         for param in node.params[1:]:
             typer.bind(param.target, nd())
-    known = typer.functions.get(node.name.id) if isinstance(node.name, t.Name) else None
+    key = node.name.id if isinstance(node.name, t.Name) else ""
+    if node.receiver is not None:
+        key = called_struct(_last(node.receiver.type))
+    known = typer.functions.get(key)
     typer._returns.append(known)
     result = typer.block(node.body)
     typer._returns.pop()
@@ -694,7 +705,11 @@ def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dic
     name = var.name
     if isinstance(var.definition, t.StructDef):
         known = typer.structs[name]
-        if not known.node.constructors:
+        others = typer.functions.get(name)
+        for method in others.methods if others is not None else ():
+            if len(args) <= len(method.params):
+                typer.passed(method, args, keywords)
+        if not known.node.constructors and len(args) == len(known.node.entries):
             for entry, value in zip(known.node.entries, args):
                 if isinstance(entry.target, t.Name):
                     known.coming[entry.target.id] = join(known.coming.get(entry.target.id), value)
@@ -703,6 +718,11 @@ def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dic
     if known_function is None:
         if var.type is not None and var.type.kind == "struct" and var.type.name in typer.custom:
             return args[0] if args else ANY
+        if var.type is not None and var.type.kind == "struct" and called_struct(var.type.name) in typer.functions:
+            callee = typer.functions[called_struct(var.type.name)]
+            for method in callee.methods:
+                typer.passed(method, args, keywords)
+            return callee.coming or callee.result or ANY
         return (var.type.elem or ANY) if var.type is not None and var.type.kind == "func" else ANY
     if node.dotted:
         known_function.dotted += 1

@@ -159,8 +159,8 @@ def _declare(scope: Scope, nodes: list[Node]) -> None:
             var = scope.own(name)
         else:
             var = _existing(scope, name) or scope.own(name)
-        if definition is not None and var.definition is None:
-            var.definition = definition
+        if definition is not None and (var.definition is None or isinstance(definition, StructDef)):
+            var.definition = definition  # a struct comes before further constructors of it
 
 
 def _existing(scope: Scope, name: str) -> Optional[Var]:

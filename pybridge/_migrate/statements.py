@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 from . import tree as t
 from .blocks import block_of
 from .code import augmented, binary, call, const, integer, name, negated, py, shifted, text
+from .custom import method_of
 from .functional import simple_body
 from .infer import element
 from .notes import Note, Refused
@@ -28,8 +29,11 @@ def block(tr: Translator, node: Optional[t.Node], dest: Dest = None) -> None:
     code = [item for item in items if not isinstance(item, t.Comment)]
     last = code[-1] if code else None
     before: Optional[t.Node] = None
+    kept = [item for item in items if isinstance(item, t.FuncDef) and method_of(item, tr.typer)[0]]
     with tr.hoisting():
         for item in items:
+            if isinstance(item, t.Comment) and any(k.at.start <= item.at.start < k.at.stop for k in kept):
+                continue  # goes with its function
             if before is not None and item.at.row > before.at.end_row + 1 and len(tr.lines) > start:
                 tr.lines.append(_blank())
             if isinstance(item, t.Comment):
