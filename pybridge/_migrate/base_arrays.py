@@ -379,6 +379,8 @@ def _random(word: str) -> object:
         numpy = "np.random.rand" if word == "rand" else "np.random.randn"
         if not sizes:
             return call(numpy)
+        if isinstance(sizes[0], t.Call) and tr.type(sizes[0]).kind == "any":
+            return tr.refuse(node, "random numbers of a distribution from another package")
         first = tr.type(sizes[0])
         if first.kind in ("range", "list", "arr") and word == "rand":
             size = [("size", tr.shape(sizes[1:]))] if sizes[1:] else []

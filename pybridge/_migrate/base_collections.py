@@ -382,8 +382,11 @@ def _collected(typer: Typer, node: t.Call, args: list[T]) -> T:
 
 
 def _sorted(tr: Translator, node: t.Call) -> ast.expr:
+    source = node.args[0]
+    if isinstance(source, t.Call) and tr.called(source) == "collect" and len(source.args) == 1:
+        source = source.args[0]
     kind = tr.type(node.args[0])
-    value = tr.iterated(node.args[0])
+    value = tr.iterated(source)
     options = dict((key, v) for key, v in node.keywords if key)
     unknown = set(options) - {"by", "rev"}
     if unknown or len(node.args) > 1:

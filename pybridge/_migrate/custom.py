@@ -131,6 +131,8 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
         own = base_name(node.name.obj) == "PyBridge"
         written = f"PyBridge.{word}" if own else word
         source = (raw[:start] + written.encode() + raw[stop:]).decode("utf-8")
+    for comment in reversed(tr.state.get("moved comments", {}).get(id(node), [])):
+        source = comment.text + "\n" + source
     doc = getattr(node, "doc", None)
     if doc is not None:
         source = tr.source.text(doc.at.start, doc.at.stop) + "\n" + source

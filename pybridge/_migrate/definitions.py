@@ -438,6 +438,8 @@ def _member(tr: Translator, node: t.FuncDef) -> None:
 
     tr.lines.append(Line(0, ""))
     row, tr.row = tr.row, node.at.row
+    for comment in tr.state.get("moved comments", {}).get(id(node), ()):
+        tr.comment(comment)
     try:
         if node.receiver is not None:
             own = text(tr.target(node.receiver.target))

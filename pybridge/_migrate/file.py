@@ -97,6 +97,7 @@ def _translate(
     top = resolve(tree)
     typer = Typer(tree, top)
     custom.find(typer)
+    typer.keeps = functions == "julia"
     typer.settle()
     tr = Translator(source, typer, top, functions, elsewhere, included, embed)
     tr.julia_name = julia_name or source.name.rsplit("/", 1)[-1]
@@ -123,6 +124,8 @@ def _prepare(tr: Translator, tree: t.Block) -> None:
         elif isinstance(node, t.Param):
             for target in targets(node.target):
                 tr.names.of(target.id)
+        elif isinstance(node, t.Name) and node.var is not None:
+            tr.names.of(node.id)
     tr.uses_arrays = any(typed.kind in ("arr", "numeric") for typed in tr.typer.memo.values())
     _members(tr, tree)
     tr.methods(tree.items)
@@ -138,6 +141,25 @@ def _members(tr: Translator, tree: t.Block) -> None:
         if struct and isinstance(node, t.FuncDef):
             members.setdefault(struct, []).append(node)
             placed.add(id(node))
+        if isinstance(node, t.Block):
+            _comments_of_moved(tr, node)
+
+
+def _comments_of_moved(tr: Translator, block: t.Block) -> None:
+    """Comments right above a definition that is written elsewhere go with it."""
+    from .definitions import special_of
+
+    moved: dict[int, list[t.Comment]] = tr.state.setdefault("moved comments", {})
+    run: list[t.Comment] = []
+    for item in block.items:
+        if isinstance(item, t.Comment) and not item.trailing:
+            run = [*run, item] if run and run[-1].at.end_row + 1 == item.at.row else [item]
+            continue
+        kept = tr.functions == "julia" and custom.method_of(item, tr.typer)[0]
+        if run and run[-1].at.end_row + 1 == item.at.row and (kept or special_of(tr, item)):
+            moved[id(item)] = run
+            tr.state.setdefault("moved", set()).update(id(comment) for comment in run)
+        run = []
 
 
 def _embed(tr: Translator) -> None:

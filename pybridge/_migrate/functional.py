@@ -108,8 +108,11 @@ def _fresh_names(tr: Translator, fn: t.Node, iterables: list[t.Node]) -> list[t.
 
     made = []
     for number, iterable in enumerate(iterables):
-        short = "xyz"[number] if number < 3 else f"x{number}"
-        word = tr.names.fresh(short if len(iterables) < 4 else f"x{number + 1}")
+        short = "xyz"[number] if len(iterables) < 4 else f"x{number + 1}"
+        plural = iterable.id if isinstance(iterable, t.Name) else ""
+        if plural.isascii() and plural.endswith("s") and len(plural) > 3 and not plural.endswith("ss"):
+            short = plural[:-1]
+        word = tr.names.fresh(short)
         var = Var(word, Scope("block", None))
         var.type = element(tr.type(iterable))
         var.python = word
@@ -211,7 +214,7 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     with tr.loop(node.scope):
         # the iterables may use the variables of the clauses before
         clauses = [
-            ast.comprehension(tr.target(b.target), tr.iterated(b.iterable), [], 0)
+            ast.comprehension(tr.target(b.target), _clause(tr, node, b), [], 0)
             for b in (reversed(node.bindings) if node.product else node.bindings)
         ]
         if node.test is not None:
@@ -225,11 +228,24 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     return call("np.array", [made], tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else [])
 
 
+def _clause(tr: Translator, node: t.Comprehension, binding: t.Binding) -> ast.expr:
+    """What a clause goes through; positions count from zero where that is what they are used for."""
+    from .statements import from_zero
+
+    bodies = [node.value, *([node.test] if node.test is not None else [])]
+    bodies += [other.iterable for other in node.bindings if other is not binding]
+    made = from_zero(tr, bodies, binding)
+    return made if made is not None else tr.iterated(binding.iterable)
+
+
 def _grid(tr: Translator, node: t.Comprehension) -> ast.expr:
     with tr.loop(node.scope):
+        clauses = [
+            ast.comprehension(tr.target(binding.target), _clause(tr, node, binding), [], 0)
+            for binding in node.bindings
+        ]
         made = tr.unhoisted(node.value)
-        for binding in node.bindings:
-            clause = ast.comprehension(tr.target(binding.target), tr.iterated(binding.iterable), [], 0)
+        for clause in clauses:
             made = ast.ListComp(made, [clause])
     if tr.type(node.value).scalar or tr.type(node.value).kind == "any":
         return call("np.array", [made])

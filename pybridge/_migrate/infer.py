@@ -80,6 +80,8 @@ class Typer:
         self.functions: dict[str, Function] = {}
         self.structs: dict[str, Struct] = {}
         self.custom: set[str] = set()  # structs that are differentiable functions
+        self.keeps = True  # they stay Julia: their bodies say nothing of what Python does
+        self._in_kept = False
         self.memo: dict[int, T] = {}
         self.lists: set[int] = set()  # array literals that end up where something grows
         self._bound: dict[int, Var] = {}
@@ -566,9 +568,11 @@ def _lambda(typer: Typer, node: t.Lambda) -> T:
 
 def _funcdef(typer: Typer, node: t.FuncDef) -> T:
     typer.parameters(node)
-    if isinstance(node.name, t.Field) and node.params and _last(node.params[0].type) in typer.custom:
+    differentiable = isinstance(node.name, t.Field) and bool(node.params) and _last(node.params[0].type) in typer.custom
+    if differentiable:
         for param in node.params[1:]:
-            typer.bind(param.target, nd())
+            typer.bind(param.target, arr() if typer.keeps else nd())
+        typer._in_kept = typer.keeps
     key = node.name.id if isinstance(node.name, t.Name) else ""
     if node.receiver is not None:
         key = called_struct(_last(node.receiver.type))
@@ -576,6 +580,8 @@ def _funcdef(typer: Typer, node: t.FuncDef) -> T:
     typer._returns.append(known)
     result = typer.block(node.body)
     typer._returns.pop()
+    if differentiable:
+        typer._in_kept = False
     if known is not None:
         known.coming = join(known.coming, result)
     return function(node.name.id) if isinstance(node.name, t.Name) else NONE
@@ -723,8 +729,13 @@ def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dic
             for method in callee.methods:
                 typer.passed(method, args, keywords)
             return callee.coming or callee.result or ANY
-        return (var.type.elem or ANY) if var.type is not None and var.type.kind == "func" else ANY
-    if node.dotted:
+        told = (var.type.elem or ANY) if var.type is not None and var.type.kind == "func" else ANY
+        # a function that comes as a value: what it makes of NDArrays is taken for one
+        return nd() if told.kind == "any" and any(arg.kind == "nd" for arg in args) else told
+    if typer._in_kept:
+        if node.dotted:
+            args = [FLOAT for _ in args]
+    elif node.dotted:
         known_function.dotted += 1
         args = [NUMERIC if a.kind in ("arr", "list", "range") else a for a in args]
     else:

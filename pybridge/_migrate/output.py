@@ -89,7 +89,7 @@ def _head(lines: list[str]) -> int:
         return place
     while place < len(lines) and (lines[place].startswith("#") and "migrate:" not in lines[place]):
         place += 1
-    return place if place < len(lines) and not lines[place].strip() else 0
+    return place
 
 
 def _ruff() -> str:

@@ -32,6 +32,8 @@ def block(tr: Translator, node: Optional[t.Node], dest: Dest = None) -> None:
     kept = [item for item in items if isinstance(item, t.FuncDef) and method_of(item, tr.typer)[0]]
     with tr.hoisting():
         for item in items:
+            if id(item) in tr.state.get("moved", ()):
+                continue
             if isinstance(item, t.Comment) and any(k.at.start <= item.at.start < k.at.stop for k in kept):
                 continue  # goes with its function
             if before is not None and item.at.row > before.at.end_row + 1 and len(tr.lines) > start:
@@ -58,6 +60,8 @@ def comment(tr: Translator, node: t.Comment) -> None:
     from .translator import Line
 
     shown = comment_lines(node.text)
+    if node.trailing and _names_an_end(tr, node):
+        return
     if node.trailing and len(shown) == 1 and tr.lines and tr.lines[-1].text and not tr.lines[-1].comment:
         last = tr.lines[-1]
         if not last.text.startswith("#") and "  # " not in last.text:
@@ -65,6 +69,16 @@ def comment(tr: Translator, node: t.Comment) -> None:
             return
     for line in shown:
         tr.lines.append(Line(tr.depth, line))
+
+
+_BLOCK_WORDS = frozenset("module function for while if let begin struct do try macro type end baremodule".split())
+
+
+def _names_an_end(tr: Translator, node: t.Comment) -> bool:
+    """`end # module`: what it names has no end in Python."""
+    line = tr.source.lines[node.at.row - 1].split("#")[0].strip()
+    words = node.text.strip("#= ").replace("(", " ").split()
+    return line in ("end", "end;") and bool(words) and words[0] in {*_BLOCK_WORDS, *tr.modules}
 
 
 def comment_lines(source: str) -> list[str]:
@@ -107,6 +121,16 @@ def left_to_a_person(tr: Translator, node: t.Node, refused: Refused) -> None:
     for line in tr.source.text(node.at.start, node.at.stop).split("\n"):
         tr.lines.append(Line(tr.depth, f"#   {line}".rstrip()))
     place = f"{tr.source.name}:{node.at.row}: {refused.why}"
+    definition = node.args[-1] if isinstance(node, t.MacroCall) and node.args else node
+    if isinstance(node, t.Unknown) and node.why.startswith("a macro"):
+        return  # each of its uses is refused
+    if isinstance(node, t.FuncDef) and not isinstance(node.name, t.Name):
+        return  # a method of something that is not the file's: nothing runs here
+    if isinstance(definition, t.FuncDef) and isinstance(definition.name, t.Name):
+        tr.emit(f"def {tr.names.of(definition.name.id)}(*args, **kwargs):", node.at.row)
+        with tr.indented():
+            tr.emit(ast.Raise(call("NotImplementedError", [const(place)]), None), node.at.row)
+        return
     tr.emit(ast.Raise(call("NotImplementedError", [const(place)]), None), node.at.row)
 
 
@@ -427,7 +451,7 @@ def _one_loop(tr: Translator, node: t.For, binding: t.Binding) -> None:
         tr.emit(ast.Expr(call(ast.Attribute(source, "reset", ast.Load()))))
         tr.emit(f"for {text(tr.target(binding.target))} in {text(source)}:")
         return
-    made = _from_zero(tr, node, binding)
+    made = from_zero(tr, [node.body], binding)
     if made is None:
         made = tr.iterated(iterable)
     tr.emit(f"for {text(tr.target(binding.target))} in {text(made)}:")
@@ -446,7 +470,7 @@ def _own_name(tr: Translator, node: t.For, bound: t.Name) -> None:
         scope = scope.parent
 
 
-def _from_zero(tr: Translator, node: t.For, binding: t.Binding) -> Optional[ast.expr]:
+def from_zero(tr: Translator, bodies: list[t.Node], binding: t.Binding) -> Optional[ast.expr]:
     """A loop over positions counts from zero when its variable is mostly used as one."""
     target, iterable = binding.target, binding.iterable
     numbered = target.items[0] if isinstance(target, t.Tuple_) and target.items else target
@@ -457,8 +481,8 @@ def _from_zero(tr: Translator, node: t.For, binding: t.Binding) -> Optional[ast.
     counts = isinstance(iterable, t.Range) and iterable.step is None and numbered is target
     if not (enumerates or indices or counts):
         return None
-    positions, others = _uses(tr, node, numbered)
-    if positions <= others:
+    positions, others = _uses(tr, bodies, numbered)
+    if positions <= others and (others or enumerates):
         return None
     if counts and isinstance(iterable, t.Range):
         start, stop = shifted(tr.expr(iterable.start), -1), tr.expr(iterable.stop)
@@ -474,11 +498,11 @@ def _from_zero(tr: Translator, node: t.For, binding: t.Binding) -> Optional[ast.
     return made
 
 
-def _uses(tr: Translator, node: t.For, target: t.Name) -> tuple[int, int]:
+def _uses(tr: Translator, bodies: list[t.Node], target: t.Name) -> tuple[int, int]:
     """How often the variable stands as a position (i, i + 1), and how often elsewhere."""
     positions = others = 0
     inside: set[int] = set()
-    for each in node.body.walk():
+    for each in (inner for body in bodies for inner in body.walk()):
         if isinstance(each, t.Index) and tr.type(each.obj).kind in ("arr", "list", "nd", "tuple", "str"):
             for arg in each.args:
                 core = arg

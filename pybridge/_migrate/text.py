@@ -146,6 +146,8 @@ def _direction(tr: Translator, found: re.Match[str], arg: t.Node) -> Any:
         dot = f".{precision}" if precision else ""
         align = (("<" if left else ">") + width) if width else ""
         if not align and not dot:
+            if isinstance(value, ast.Call) and ast.unparse(value.func) == "str" and len(value.args) == 1:
+                return value.args[0]
             return value
         text = value if what.kind in ("str", "sym", "char") else call("str", [value])
         return (text, align + dot)
@@ -156,7 +158,7 @@ def _direction(tr: Translator, found: re.Match[str], arg: t.Node) -> Any:
         if precision:
             zero, width = "0", precision
         spec = f"{align}{sign}{zero}{width}" + "d"
-        return (value, spec if spec != "d" else "d")
+        return value if spec == "d" else (value, spec)
     if kind in "ouxX":
         mark = "#" if "#" in flags else ""
         return (value, f"{align}{sign}{mark}{zero}{width}{'d' if kind == 'u' else kind}")

@@ -148,7 +148,7 @@ class Translator:
 
     def emit(self, statement: Statement, row: Optional[int] = None) -> None:
         """Write a line; the marks that its expressions have left go with it."""
-        made = statement if isinstance(statement, str) else unparsed(_located(statement))
+        made = statement if isinstance(statement, str) else _plain(statement)
         marks, self._marks = self._marks, []
         comment = "; ".join(marks)
         self.lines.append(Line(self.depth, made, self.row if row is None else row, comment))
@@ -305,6 +305,18 @@ class Translator:
     feed_forward = training.feed_forward
     fit = training.fit
     predicted = training.predicted
+
+
+def _plain(statement: ast.stmt) -> str:
+    """A statement's text; a tuple on its right side goes without parentheses."""
+    value = getattr(statement, "value", None)
+    if isinstance(statement, (ast.Assign, ast.Return)) and isinstance(value, ast.Tuple) and len(value.elts) > 1:
+        if not any(isinstance(item, (ast.Lambda, ast.Starred, ast.NamedExpr)) for item in value.elts):
+            items = ", ".join(unparsed(item) for item in value.elts)
+            if isinstance(statement, ast.Return):
+                return f"return {items}"
+            return unparsed(_located(ast.Assign(statement.targets, ast.Name("_", ast.Load()))))[:-1] + items
+    return unparsed(_located(statement))
 
 
 def _located(statement: ast.stmt) -> ast.stmt:
