@@ -366,7 +366,8 @@ def _collect(tr: Translator, node: t.Call) -> ast.expr:
     if kind.kind == "range":
         return tr.array(arg) if tr.type(node).kind == "arr" else call("list", [tr.expr(arg)])
     if kind.kind == "arr":
-        return method(tr.expr(arg), "copy")
+        made = tr.expr(arg)
+        return made if isinstance(made, ast.Call) else method(made, "copy")
     return call("list", [tr.iterated(arg)])
 
 

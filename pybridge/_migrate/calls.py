@@ -197,6 +197,8 @@ def as_list(tr: Translator, node: t.Node) -> bool:
 def iterated(tr: Translator, node: t.Node) -> ast.expr:
     """Something to go through: dictionaries give pairs, matrices all their elements."""
     kind = tr.type(node)
+    if isinstance(node, t.Vector) and kind.kind == "arr":
+        return ast.List([tr.expr(item) for item in node.items], ast.Load())
     value = tr.expr(node)
     if kind.kind == "dict":
         return method(value, "items")

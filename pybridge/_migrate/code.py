@@ -206,9 +206,9 @@ def _filled(node: Any, holes: dict[str, ast.expr], everything: list[ast.expr]) -
 def text(value: ast.AST) -> str:
     """The source of an expression or a statement."""
     try:
-        return ast.unparse(ast.fix_missing_locations(value))
+        return ast.unparse(value)
     except ValueError:  # before 3.12 an f-string cannot hold every expression: it becomes a call of format
-        return ast.unparse(ast.fix_missing_locations(_WithoutFStrings().visit(value)))
+        return ast.unparse(_WithoutFStrings().visit(value))
 
 
 class _WithoutFStrings(ast.NodeTransformer):

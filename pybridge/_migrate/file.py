@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -175,14 +176,16 @@ def _embed(tr: Translator) -> None:
 
 def _finished(tr: Translator, tree: t.Block) -> Translated:
     rough = output.render(tr.lines)
-    error = output.first_error(rough)
-    if error is not None:
+    try:
+        parsed = ast.parse(rough)
+    except SyntaxError as error:
         row = _row_of(tr, error.lineno or 1)
-        raise SourceError(tr.source.name, row, 1, f"the translation is no Python ({error.msg}); please report this line")
+        why = f"the translation is no Python ({error.msg}); please report this line"
+        raise SourceError(tr.source.name, row, 1, why) from None
     logs = any(line.text.startswith("logging.") or " logging." in line.text for line in tr.lines)
-    whole = output.with_imports(rough, logs)
+    whole, added, first = output.with_imports(rough, parsed, logs)
     final = output.formatted(whole)
-    pairs = _pairs(tr, rough, whole, final)
+    pairs = _pairs(tr, output.rows(parsed), output.rows(ast.parse(final)), added, first)
     made = Translated(tr.source.name, tr.source.text(0, len(tr.source.data)), final, notes=tr.notes)
     made.julia = "" if tr.embed else custom.julia_file(tr)
     made.met = sorted(tr.met.values(), key=lambda met: met.name)
@@ -203,26 +206,15 @@ def _row_of(tr: Translator, line: int) -> int:
     return 1
 
 
-def _pairs(tr: Translator, rough: str, whole: str, final: str) -> dict[int, int]:
+def _pairs(tr: Translator, before: list[int], after: list[int], added: int, first: int) -> dict[int, int]:
+    """For lines of the final text where a statement begins, the row of Julia that it comes from."""
     source_rows: list[int] = []
     for line in tr.lines:
         source_rows += [line.row] * (line.text.count("\n") + 1)
-    added = len(output.rows(whole)) - len(output.rows(rough))
-    after = output.rows(final)
-    before = output.rows(rough)
-    if added < 0 or len(after) != len(before) + added:
-        return {}
-    first = _first_difference(before, output.rows(whole))
     after = after[:first] + after[first + added :]
+    if len(after) != len(before):
+        return {}
     return {new: source_rows[old - 1] for old, new in zip(before, after) if source_rows[old - 1]}
-
-
-def _first_difference(before: list[int], whole: list[int]) -> int:
-    """Where the imports came in: the first statement whose line changed."""
-    for place, (old, new) in enumerate(zip(before, whole)):
-        if old != new:
-            return place
-    return len(before)
 
 
 def _count(made: Translated, tr: Translator, tree: t.Block) -> None:

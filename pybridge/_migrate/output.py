@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 _IMPORTS = {
     "np": "import numpy as np",
@@ -45,9 +45,11 @@ def render(lines: Sequence[Any]) -> str:
     return "\n".join(made) + "\n"
 
 
-def with_imports(body: str, logs: bool) -> str:
-    """The text with its imports behind the comments and the docstring that it begins with."""
-    tree = ast.parse(body)
+def with_imports(body: str, tree: ast.Module, logs: bool) -> tuple[str, int, int]:
+    """The text with its imports behind the comments and the docstring that it begins with.
+
+    Also how many statements that are, and how many stand before them.
+    """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     bound = {
         node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
@@ -71,11 +73,12 @@ def with_imports(body: str, logs: bool) -> str:
     if logs:
         groups.append('logging.basicConfig(level=logging.INFO, format="%(message)s")')
     if not groups:
-        return body
+        return body, 0, 0
     lines = body.split("\n")
     place = _head(lines)
     head, rest = lines[:place], lines[place:]
-    return "\n".join([*head, *([""] if head else []), "\n\n".join(groups), "", *rest])
+    text = "\n".join([*head, *([""] if head else []), "\n\n".join(groups), "", *rest])
+    return text, sum(group.count("\n") + 1 for group in groups), 1 if lines[:1] and '"""' in lines[0] else 0
 
 
 def _head(lines: list[str]) -> int:
@@ -113,7 +116,7 @@ def formatted(text: str) -> str:
     return ran.stdout
 
 
-def rows(text: str) -> list[int]:
+def rows(tree: ast.Module) -> list[int]:
     """The line of each statement, in order."""
     found: list[int] = []
 
@@ -126,27 +129,5 @@ def rows(text: str) -> list[int]:
                 if isinstance(inner, list):
                     visit(inner)
 
-    visit(ast.parse(text).body)
+    visit(tree.body)
     return found
-
-
-def matched(rough: str, source_rows: list[int], final: str) -> dict[int, int]:
-    """Lines of the final text that began as lines of the rough one, with the Julia rows that those came from."""
-    before, after = rows(rough), rows(final)
-    if len(before) != len(after):
-        return {}
-    found: dict[int, int] = {}
-    for old, new in zip(before, after):
-        row = source_rows[old - 1] if old - 1 < len(source_rows) else 0
-        if row:
-            found[new] = row
-    return found
-
-
-def first_error(text: str) -> Optional[SyntaxError]:
-    """What Python says against the text, None if nothing."""
-    try:
-        ast.parse(text)
-    except SyntaxError as error:
-        return error
-    return None

@@ -320,8 +320,8 @@ def _plain(statement: ast.stmt) -> str:
 
 
 def _located(statement: ast.stmt) -> ast.stmt:
-    """`ast.unparse` wants line numbers on some statements."""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.Assign) and not hasattr(each, "type_comment"):
-            each.type_comment = None
-    return ast.fix_missing_locations(statement)
+    """`ast.unparse` asks some statements for their line and their type comment."""
+    statement.lineno = 1
+    if isinstance(statement, ast.Assign):
+        statement.type_comment = None
+    return statement

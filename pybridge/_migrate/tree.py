@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The forms directly inside, in the order in which they are written."""
-        for each in fields(self):
-            if each.name not in _LINKS:
-                yield from _nodes(getattr(self, each.name))
+        for name in _inner(type(self)):
+            value = getattr(self, name)
+            if isinstance(value, Node):
+                yield value
+            elif isinstance(value, (list, tuple)):
+                yield from _nodes(value)
 
     def walk(self) -> Iterator[Node]:
         """This form and all inside it."""
@@ -42,7 +46,13 @@ class Node:
             waiting.extend(reversed(list(node.children())))
 
 
-_LINKS = frozenset({"at", "var", "scope", "names"})
+_LINKS = frozenset({"at", "var", "scope"})
+
+
+@lru_cache(maxsize=None)
+def _inner(kind: type) -> tuple[str, ...]:
+    """The fields of a class that can hold forms."""
+    return tuple(each.name for each in fields(kind) if each.name not in _LINKS)
 
 
 def _nodes(value: Any) -> Iterator[Node]:
