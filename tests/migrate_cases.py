@@ -100,3 +100,39 @@ def alike(text: str) -> str:
     """Text as both languages print it: truth values, and floats to twelve digits."""
     text = re.sub(r"\b(true|false|nothing)\b", lambda found: _WORDS[found[0]], text)
     return re.sub(r"-?\d+\.\d+(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.12g}", text).rstrip("\n")
+
+
+def expected(file: Path) -> dict[str, str]:
+    """The Python that stands beside a file of cases."""
+    return split(file.with_suffix(".py"))
+
+
+def write_expected() -> None:
+    """Write the Python of every case and program anew: to be read before it is committed."""
+    from pybridge._migrate.file import translate
+
+    for file in [*sorted(CASES.glob("*.jl")), CASES.parent / "ndarray.jl"]:
+        pieces = [f"#% {name}\n{python(file, name, text)}" for name, text in split(file).items()]
+        file.with_suffix(".py").write_text("".join(pieces), encoding="utf-8")
+    for file in sorted(PROGRAMS.glob("*.jl")):
+        if file.stem.endswith("_functions"):
+            continue
+        made = translate(
+            file.name, file.read_bytes(), julia_name=f"{file.stem}_functions.jl"
+        )
+        file.with_suffix(".py").write_text(made.python, encoding="utf-8")
+        if made.julia:
+            file.with_name(f"{file.stem}_functions.jl").write_text(made.julia, encoding="utf-8")
+
+
+def python(file: Path, name: str, text: str) -> str:
+    """The translation of a case."""
+    from pybridge._migrate.file import translate
+
+    if file.stem == "ndarray":
+        return translate(f"{name}.jl", f"using MXNet\n{text}".encode(), elsewhere=frozenset({"show_"})).python
+    return translate(f"{name}.jl", text.encode()).python
+
+
+if __name__ == "__main__":
+    write_expected()
