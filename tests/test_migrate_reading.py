@@ -48,7 +48,7 @@ def test_nothing_that_is_read_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     code = (
         'touch("seen"); run(`touch seen`); @eval touch("seen"); const x = (touch("seen"); 1)\n'
         'macro m() touch("seen") end\n@m\nprintln("$(touch("seen"))")\ninclude("seen.jl")\n'
-        "__import__('os').system('touch seen')\n"
+        '__import__("os").system("touch seen")\n'
     )
 
     translate("hostile.jl", code.encode())

@@ -165,7 +165,10 @@ def _unknown(tr: Translator, node: t.Call) -> ast.expr:
             return make(name(f"{tr.names.of(fn.obj.id)}.{tr.names.of(fn.name)}"), args, keywords)
         return make(tr.expr(fn), args, keywords)
     args, keywords = _arguments(tr, node)
-    return make(tr.expr(fn), args, keywords)
+    own = tr.expr(fn)
+    if tr.functions == "python" and tr.type(fn).kind == "struct" and tr.type(fn).name in tr.typer.custom:
+        own = make(own)  # an instance of mx.autograd.Function serves one call
+    return make(own, args, keywords)
 
 
 # values in the form that a call wants

@@ -191,7 +191,7 @@ def _finished(tr: Translator, tree: t.Block) -> Translated:
     made.met = sorted(tr.met.values(), key=lambda met: met.name)
     made.pairs = pairs
     _count(made, tr, tree)
-    back = {row: line for line, row in reversed(list(pairs.items()))}
+    back = {row: line for line, row in pairs.items()}  # of several lines the last, which holds the value
     for note in made.notes:
         note.python_row = back.get(note.row, 0)
     return made

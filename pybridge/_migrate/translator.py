@@ -27,6 +27,7 @@ from .code import text as unparsed
 from .infer import Typer
 from .names import Names
 from .notes import Note, Refused
+from .output import LINE_LENGTH
 from .rules import Rule
 from .scopes import Scope, Var
 from .source import Source
@@ -151,6 +152,13 @@ class Translator:
         made = statement if isinstance(statement, str) else _plain(statement)
         marks, self._marks = self._marks, []
         comment = "; ".join(marks)
+        if self.depth * 4 + len(made) + len(comment) + 4 > LINE_LENGTH and " (" in comment:
+            # the reason stands above, so that the line itself stays in one piece
+            for mark in marks:
+                _, _, why = mark.partition(" (")
+                if why:
+                    self.lines.append(Line(self.depth, f"# {why.removesuffix(')')}"))
+            comment = "; ".join(dict.fromkeys(mark.partition(" (")[0] for mark in marks))
         self.lines.append(Line(self.depth, made, self.row if row is None else row, comment))
 
     def before(self, statement: ast.stmt) -> None:

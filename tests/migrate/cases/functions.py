@@ -201,10 +201,8 @@ print(sum((x**2 for x in [1, 2, 3])))
 for x in [1, 2]:
     print(x)
 #% functions_as_values_in_a_dictionary
-ops = {
-    "add": lambda a, b: a + b,
-    "mul": lambda a, b: a * b,
-}  # migrate: check axis (* of two matrices is b @ a)
+# * of two matrices is b @ a
+ops = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}  # migrate: check axis
 print(f"{ops['add'](2, 3)} {ops['mul'](2, 3)}")
 #% exclamation_marks
 import numpy as np

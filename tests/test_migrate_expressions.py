@@ -1,0 +1,83 @@
+"""Expressions without parentheses, as hypothesis makes them: Julia's precedence decides what they are worth."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from migrate_cases import printed_by_python
+
+from pybridge._migrate import translate
+
+NAMES = {"a": 3, "b": -5, "c": 7}
+atoms = st.one_of(
+    st.sampled_from(list(NAMES)),
+    st.integers(0, 9).map(str),
+    st.tuples(st.integers(1, 4), st.sampled_from(list(NAMES))).map(lambda p: f"{p[0]}{p[1]}"),
+    st.sampled_from(list(NAMES)).map(lambda n: f"-{n}"),
+)
+operators = st.sampled_from(["+", "-", "*", "÷", "%", "&", "|", "⊻"])
+space = st.sampled_from([" ", ""])
+
+
+def chains(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Operands and operators in a row, with and without spaces, some raised or shifted."""
+    piece = st.one_of(
+        st.tuples(space, operators, space, inner).map("".join),
+        st.sampled_from([" ^ 2", "^2", " << 1", " >> 2", "^2a"]),
+    )
+    return st.tuples(inner, st.lists(piece, max_size=4)).map(lambda p: p[0] + "".join(p[1]))
+
+
+wrapped = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        chains(inner).map(lambda s: f"({s})"),
+        chains(inner).map(lambda s: f"abs({s})"),
+        chains(inner).map(lambda s: f"-({s})"),
+    ),
+    max_leaves=6,
+)
+arithmetic = chains(wrapped)
+comparisons = st.tuples(
+    arithmetic, st.lists(st.tuples(st.sampled_from(["<", "<=", "==", "!=", "≥"]), arithmetic), min_size=1, max_size=2)
+).map(lambda p: p[0] + "".join(f" {op} {side}" for op, side in p[1]))
+logic = st.tuples(
+    comparisons, st.lists(st.tuples(st.sampled_from(["&&", "||"]), comparisons), max_size=2)
+).map(lambda p: p[0] + "".join(f" {op} {side}" for op, side in p[1]))
+ternaries = st.tuples(logic, arithmetic, arithmetic).map(lambda p: f"{p[0]} ? {p[1]} : {p[2]}")
+
+
+def in_julia(pb: ModuleType, text: str) -> object:
+    """The value in Julia, None where it raises or leaves the range in which both languages count alike."""
+    setting = "; ".join(f"{name} = {value}" for name, value in NAMES.items())
+    value = pb.jl.seval(
+        f"let {setting}; try; v = ({text}); v isa Bool || abs(float(v)) < 2.0^40 ? v : nothing; catch; nothing; end; end"
+    )
+    # what overflows on the way is worth something else in Python, whose integers do not end
+    exact = pb.jl.seval(
+        f"let {'; '.join(f'{name} = big({value})' for name, value in NAMES.items())};"
+        f" try; v = ({text}); v isa Bool ? v : Float64(v); catch; nothing; end; end"
+    )
+    return value if value is not None and exact is not None and value == exact else None
+
+
+@pytest.mark.parametrize("kind", ["arithmetic", "logic", "ternaries"])
+def test_python_computes_what_julia_computes(kind: str, pb: ModuleType) -> None:
+    heard = 0
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(text={"arithmetic": arithmetic, "logic": logic, "ternaries": ternaries}[kind])
+    def holds(text: str) -> None:
+        nonlocal heard
+        value = in_julia(pb, text)
+        assume(value is not None)
+        heard += 1
+        setting = "".join(f"{name} = {number}\n" for name, number in NAMES.items())
+        made = translate("e.jl", f"{setting}println({text})\n".encode())
+        assert printed_by_python(made.python).strip() == str(value), made.python
+
+    holds()
+    assert heard >= 20
