@@ -170,7 +170,9 @@ def check(
 )
 def migrate(
     paths: Optional[list[Path]] = typer.Argument(None, help="Julia files, or folders of them."),
-    out: Optional[Path] = typer.Option(None, "--out", help="The folder to write to; a folder keeps its tree."),
+    out: Optional[Path] = typer.Option(
+        None, "--out", help="The folder to write to; a folder keeps its tree."
+    ),
     functions: str = typer.Option(
         "julia",
         help="julia: differentiable functions stay Julia, called through pb.function; python: mx.autograd.Function.",

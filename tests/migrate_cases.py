@@ -117,9 +117,7 @@ def write_expected() -> None:
     for file in sorted(PROGRAMS.glob("*.jl")):
         if file.stem.endswith("_functions"):
             continue
-        made = translate(
-            file.name, file.read_bytes(), julia_name=f"{file.stem}_functions.jl"
-        )
+        made = translate(file.name, file.read_bytes(), julia_name=f"{file.stem}_functions.jl")
         file.with_suffix(".py").write_text(made.python, encoding="utf-8")
         if made.julia:
             file.with_name(f"{file.stem}_functions.jl").write_text(made.julia, encoding="utf-8")

@@ -22,7 +22,9 @@ from pybridge._migrate import translate
         ("using Plots", "package", "# migrate: no counterpart known for the package Plots"),
     ],
 )
-def test_a_line_that_needs_a_person_carries_a_mark_and_stands_in_the_report(julia: str, kind: str, line: str) -> None:
+def test_a_line_that_needs_a_person_carries_a_mark_and_stands_in_the_report(
+    julia: str, kind: str, line: str
+) -> None:
     made = translate("a.jl", julia.encode())
 
     assert line in made.python
@@ -82,7 +84,7 @@ def test_comments_and_docstrings_stay_at_their_places() -> None:
     )
 
     assert made.python == (
-        '# head\n\nimport numpy as np\n\n\nx = 1  # behind\n\n# above\n# inside\ny = np.array([1, 2])\n'
+        "# head\n\nimport numpy as np\n\n\nx = 1  # behind\n\n# above\n# inside\ny = np.array([1, 2])\n"
         '# block\n# of two\n\n\ndef f(x):\n    """f(x)\n\n    Doubles `x`.\n    """\n    return 2 * x  # so\n\n\n'
         "if x > 0:\n    # in the branch\n    z = 1\n"
     )

@@ -125,7 +125,10 @@ def test_functions_kept_in_julia_lie_beside_the_python(source: Path) -> None:
     assert run("custom.jl", "--out", "py")[0] == 0
 
     assert files(source / "py") == ["custom.py", "custom_functions.jl"]
-    assert 'pb.include(Path(__file__).with_name("custom_functions.jl"))' in (source / "py" / "custom.py").read_text()
+    assert (
+        'pb.include(Path(__file__).with_name("custom_functions.jl"))'
+        in (source / "py" / "custom.py").read_text()
+    )
     assert "struct Double <: CustomFunction" in (source / "py" / "custom_functions.jl").read_text()
 
 

@@ -42,7 +42,8 @@ wrapped = st.recursive(
 )
 arithmetic = chains(wrapped)
 comparisons = st.tuples(
-    arithmetic, st.lists(st.tuples(st.sampled_from(["<", "<=", "==", "!=", "≥"]), arithmetic), min_size=1, max_size=2)
+    arithmetic,
+    st.lists(st.tuples(st.sampled_from(["<", "<=", "==", "!=", "≥"]), arithmetic), min_size=1, max_size=2),
 ).map(lambda p: p[0] + "".join(f" {op} {side}" for op, side in p[1]))
 logic = st.tuples(
     comparisons, st.lists(st.tuples(st.sampled_from(["&&", "||"]), comparisons), max_size=2)

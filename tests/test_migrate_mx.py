@@ -17,7 +17,9 @@ def run(pb: ModuleType, mx: ModuleType, tmp_path: Path) -> Any:
     """Translate a program, run it with its Julia file beside it, and give its variables."""
 
     def runs(julia: str, **options: Any) -> SimpleNamespace:
-        made = translate("program.jl", f"using MXNet\n{julia}".encode(), julia_name="program_functions.jl", **options)
+        made = translate(
+            "program.jl", f"using MXNet\n{julia}".encode(), julia_name="program_functions.jl", **options
+        )
         assert made.attention == [], made.python
         if made.julia:
             (tmp_path / "program_functions.jl").write_text(made.julia, encoding="utf-8")
@@ -93,13 +95,17 @@ def test_a_recorded_block_returns_from_its_function(run: Any) -> None:
 
 
 def test_a_function_can_be_recorded_by_name(run: Any) -> None:
-    made = run("x = mx.ones(2)\nmx.attach_grad!(x)\nf() = 4x\ny = mx.record(f)\nmx.backward!(y)\ng = mx.getgrad(x)\n")
+    made = run(
+        "x = mx.ones(2)\nmx.attach_grad!(x)\nf() = 4x\ny = mx.record(f)\nmx.backward!(y)\ng = mx.getgrad(x)\n"
+    )
 
     assert numbers(made.g) == [4, 4]
 
 
 def test_plain_numbers_meet_arrays_without_dots(run: Any) -> None:
-    made = run("x = mx.NDArray(Float32[1 2; 3 4])\na = x + 1\nb = 1 - x\nc = 2 * x / 4\nx[:] = 7\nx[1:1] = 0\n")
+    made = run(
+        "x = mx.NDArray(Float32[1 2; 3 4])\na = x + 1\nb = 1 - x\nc = 2 * x / 4\nx[:] = 7\nx[1:1] = 0\n"
+    )
 
     assert numbers(made.a) == [[2, 4], [3, 5]]
     assert numbers(made.b) == [[0, -2], [-1, -3]]
@@ -108,7 +114,9 @@ def test_plain_numbers_meet_arrays_without_dots(run: Any) -> None:
 
 
 def test_softmax_runs_over_the_dimension_that_julia_names(run: Any) -> None:
-    made = run("x = mx.NDArray(Float32[1 2 3; 1 3 5])\na = softmax.(x)\nb = softmax.(x, 1)\nc = log_softmax.(x, 1)\n")
+    made = run(
+        "x = mx.NDArray(Float32[1 2 3; 1 3 5])\na = softmax.(x)\nb = softmax.(x, 1)\nc = log_softmax.(x, 1)\n"
+    )
     x = np.array([[1, 2, 3], [1, 3, 5]], np.float32)
 
     def softmax(axis: int) -> Any:
@@ -179,7 +187,9 @@ end
 
 
 @pytest.mark.parametrize("functions", ["julia", "python"])
-def test_a_differentiable_function_has_its_values_and_gradients_in_either_language(run: Any, functions: str) -> None:
+def test_a_differentiable_function_has_its_values_and_gradients_in_either_language(
+    run: Any, functions: str
+) -> None:
     made = run(SWISH, functions=functions)
     x = made.x.asnumpy().astype("float64")
 

@@ -57,7 +57,12 @@ def test_two_names_that_python_reads_as_one_stay_two() -> None:
     values: dict[str, object] = {}
     exec(made.python, values)
 
-    assert sorted(v for k, v in values.items() if isinstance(v, int) and not k.startswith("__")) == [1, 2, 3, 4]
+    assert sorted(v for k, v in values.items() if isinstance(v, int) and not k.startswith("__")) == [
+        1,
+        2,
+        3,
+        4,
+    ]
     assert sum(callable(v) and not k.startswith("__") for k, v in values.items()) == 2
 
 

@@ -26,7 +26,9 @@ from pybridge._migrate.source import SourceError
         (b"MZ\x90\x00\x03", 1, 3, "not UTF-8"),
     ],
 )
-def test_what_is_no_julia_is_refused_with_its_place(data: bytes, row: int | None, col: int | None, why: str) -> None:
+def test_what_is_no_julia_is_refused_with_its_place(
+    data: bytes, row: int | None, col: int | None, why: str
+) -> None:
     with pytest.raises(SourceError, match=why) as caught:
         translate("bad.jl", data)
 
@@ -35,7 +37,9 @@ def test_what_is_no_julia_is_refused_with_its_place(data: bytes, row: int | None
     assert col is None or caught.value.col == col
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b"# only a comment\n", b"\xef\xbb\xbfx = 1\n", b"x = 1\r\ny = x\r\n"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"# only a comment\n", b"\xef\xbb\xbfx = 1\n", b"x = 1\r\ny = x\r\n"]
+)
 def test_empty_files_and_other_line_ends_are_read(data: bytes) -> None:
     made = translate("a.jl", data)
 

@@ -22,10 +22,10 @@ def write(files: Mapping[Path, str]) -> None:
             waiting.append((beside, path))
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-            os.chmod(beside, _mode(path))
+            Path(beside).chmod(_mode(path))
         while waiting:
             beside, path = waiting[0]
-            os.replace(beside, path)
+            Path(beside).replace(path)
             waiting.pop(0)
     finally:
         for beside, _ in waiting:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
 from .code import binary, call, const, method, py, shifted, subscript
 from .rules import Rule, base_name
-from .types import ANY, FLOAT, INT, NAT, NONE, NUM, SHAPE, T, arr, element, join, list_of, nd, range_of, tuple_of
+from .types import (
+    ANY,
+    FLOAT,
+    INT,
+    NAT,
+    NONE,
+    NUM,
+    SHAPE,
+    T,
+    arr,
+    element,
+    join,
+    list_of,
+    nd,
+    range_of,
+    tuple_of,
+)
 
 if TYPE_CHECKING:
     from .infer import Typer
@@ -98,7 +114,7 @@ def dtype_of(node: Optional[t.Node]) -> str:
     return _DTYPES.get(base_name(node), "")
 
 
-def _filled(word: str) -> object:
+def _filled(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         kind, sizes = _split_type(node)
         if kind is not None and base_name(kind) not in _DTYPES:
@@ -228,14 +244,16 @@ def _dropdims(tr: Translator, node: t.Call) -> ast.expr:
 # reductions
 
 
-def reduction(word: str, builtin: str = "") -> object:
+def reduction(word: str, builtin: str = "") -> Any:
     """sum, maximum, …: over everything, or over `dims` with the axes kept."""
 
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         dims = options(node).get("dims")
         args = list(node.args)
         first = args[0]
-        maps = len(args) == 2 and (isinstance(first, t.Lambda) or tr.type(first).kind == "func" or tr.callable_name(first))
+        maps = len(args) == 2 and (
+            isinstance(first, t.Lambda) or tr.type(first).kind == "func" or tr.callable_name(first)
+        )
         if maps:
             inner = tr.mapped(first, [args[1]], node, generator=bool(builtin))
             return call(builtin or f"np.{word}", [inner])
@@ -245,7 +263,11 @@ def reduction(word: str, builtin: str = "") -> object:
         keywords = []
         if dims is not None and not (isinstance(dims, t.Colon)):
             keywords = [("axis", tr.axis(dims)), ("keepdims", const(True))]
-        if kind.kind in ("generator", "list", "range", "iterator", "tuple", "set") and builtin and not keywords:
+        if (
+            kind.kind in ("generator", "list", "range", "iterator", "tuple", "set")
+            and builtin
+            and not keywords
+        ):
             whole = not (kind.elem is not None and kind.elem.kind == "nd" and word != "sum")
             if whole:
                 return call(builtin, [tr.iterated(first)])
@@ -254,7 +276,11 @@ def reduction(word: str, builtin: str = "") -> object:
             return call(ast.Attribute(value, word, ast.Load()), [], keywords)
         if kind.kind == "any" and dims is None:
             if builtin:
-                tr.check(node, f"{builtin} goes through the first axis only: x.{word}() if this is an array", "type")
+                tr.check(
+                    node,
+                    f"{builtin} goes through the first axis only: x.{word}() if this is an array",
+                    "type",
+                )
                 return call(builtin, [value])
             tr.check(node, f"x.{word}() if this is an NDArray", "type")
         elif kind.kind == "any":
@@ -287,7 +313,7 @@ def reduced(typer: Typer, node: t.Call, args: list[T]) -> T:
     return NUM if kind.kind in ("arr", "numeric", "range") else ANY
 
 
-def _spread(word: str) -> object:
+def _spread(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         dims = options(node).get("dims")
         keywords: list[tuple[Optional[str], ast.expr]] = []
@@ -306,7 +332,7 @@ def _spread(word: str) -> object:
     return emit
 
 
-def _arg(word: str) -> object:
+def _arg(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         dims = options(node).get("dims")
         kind = tr.type(node.args[0])
@@ -325,7 +351,7 @@ def _arg(word: str) -> object:
     return emit
 
 
-def _find_extreme(word: str) -> object:
+def _find_extreme(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         value = tr.array(node.args[0])
         return py(f"(np.{word}(_0), int(np.arg{word}(_0)) + 1)", value)
@@ -370,7 +396,7 @@ def _cat_type(typer: Typer, node: t.Call, args: list[T]) -> T:
 # random numbers, ranges, linear algebra
 
 
-def _random(word: str) -> object:
+def _random(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         args = list(node.args)
         if args and isinstance(args[0], t.Name) and args[0].id in ("rng", "GLOBAL_RNG"):
@@ -416,17 +442,16 @@ def _random_type(typer: Typer, node: t.Call, args: list[T]) -> T:
 def _range(tr: Translator, node: t.Call) -> ast.expr:
     given = options(node)
     if base_name(node.fn) in ("LinRange", "linspace"):
-        start, stop, count = (tr.expr(arg) for arg in node.args)
-        return call("np.linspace", [start, stop, count])
-    start = tr.expr(node.args[0])
+        return call("np.linspace", [tr.expr(arg) for arg in node.args])
+    first = tr.expr(node.args[0])
     stop = given.get("stop") or (node.args[1] if len(node.args) > 1 else None)
     if "length" in given and stop is not None:
-        return call("np.linspace", [start, tr.expr(stop), tr.expr(given["length"])])
+        return call("np.linspace", [first, tr.expr(stop), tr.expr(given["length"])])
     if "step" in given and stop is not None:
         return tr.expr(t.Range(node.at, node.args[0], stop, given["step"]))
     if "step" in given and "length" in given:
         step, count = tr.expr(given["step"]), tr.expr(given["length"])
-        return py("_0 + _1 * np.arange(_2)", start, step, count)
+        return py("_0 + _1 * np.arange(_2)", first, step, count)
     return tr.refuse(node, "a range of this form")
 
 
@@ -452,7 +477,7 @@ def _solve(tr: Translator, node: t.Call) -> ast.expr:
     return py("np.linalg.inv(_0)", tr.expr(node.args[0]))
 
 
-def _cumulative(word: str) -> object:
+def _cumulative(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         dims = options(node).get("dims")
         keywords = [("axis", tr.axis(dims))] if dims is not None else []
@@ -527,57 +552,72 @@ def _repeat(tr: Translator, node: t.Call) -> ast.expr:
     return call(library, [value, ast.Tuple(counts[::-1], ast.Load())])
 
 
+def _truths(value: bool) -> Any:
+    def emit(tr: Translator, node: t.Call) -> ast.expr:
+        return call("np.full", [tr.shape(node.args), const(value)])
+
+    return emit
+
+
 RULES: dict[str, Rule] = {
     "size": Rule(_size, _size_type, "x.shape[::-1], x.shape[-dim]"),
     "ndims": Rule("_0.ndim", NAT),
     "axes": Rule(_axes, range_of(NAT), "range(1, x.shape[-dim] + 1)"),
     "eltype": Rule(_eltype, T("type"), "x.dtype"),
-    "zeros": Rule(_filled("zeros"), _filled_type, "np.zeros"),  # type: ignore[arg-type]
-    "ones": Rule(_filled("ones"), _filled_type, "np.ones"),  # type: ignore[arg-type]
+    "zeros": Rule(_filled("zeros"), _filled_type, "np.zeros"),
+    "ones": Rule(_filled("ones"), _filled_type, "np.ones"),
     "fill": Rule(_fill, _fill_type, "np.full"),
-    "trues": Rule(lambda tr, n: call("np.full", [tr.shape(n.args), const(True)]), lambda ty, n, a: arr(len(a)), "np.full"),
-    "falses": Rule(lambda tr, n: call("np.full", [tr.shape(n.args), const(False)]), lambda ty, n, a: arr(len(a)), "np.full"),
+    "trues": Rule(_truths(True), lambda ty, n, a: arr(len(a)), "np.full"),
+    "falses": Rule(_truths(False), lambda ty, n, a: arr(len(a)), "np.full"),
     "Array": Rule(_array, _array_type, "np.array, np.empty, x.asnumpy()"),
     "Matrix": Rule(_array, _array_type, "np.array, np.empty"),
     "similar": Rule(_similar, _same, "np.empty_like, mx.nd.zeros_like"),
     "reshape": Rule(_reshape, _reshape_type, "x.reshape(sizes turned round)"),
-    "vec": Rule(_vec, lambda ty, n, a: T("nd" if a[0].kind == "nd" else "arr", 1, a[0].elem), "x.reshape(-1)"),
+    "vec": Rule(
+        _vec, lambda ty, n, a: T("nd" if a[0].kind == "nd" else "arr", 1, a[0].elem), "x.reshape(-1)"
+    ),
     "transpose": Rule(_transpose, _transposed, "x.T"),
     "adjoint": Rule(_transpose, _transposed, "x.T"),
     "permutedims": Rule(_permutedims, _same, "x.transpose(axes turned round)"),
     "dropdims": Rule(_dropdims, lambda ty, n, a: T(a[0].kind, None), "x.squeeze(axis=-dim)"),
     "squeeze": Rule(_dropdims, lambda ty, n, a: T(a[0].kind, None), "x.squeeze(axis=-dim)"),
-    "sum": Rule(reduction("sum", "sum"), reduced, "x.sum(axis=-dim, keepdims=True), sum"),  # type: ignore[arg-type]
-    "prod": Rule(reduction("prod", "math.prod"), reduced, "x.prod(axis=-dim, keepdims=True), math.prod"),  # type: ignore[arg-type]
-    "maximum": Rule(reduction("max", "max"), reduced, "x.max(axis=-dim, keepdims=True), max"),  # type: ignore[arg-type]
-    "minimum": Rule(reduction("min", "min"), reduced, "x.min(axis=-dim, keepdims=True), min"),  # type: ignore[arg-type]
-    "mean": Rule(reduction("mean"), reduced, "x.mean(axis=-dim, keepdims=True), np.mean"),  # type: ignore[arg-type]
-    "median": Rule(reduction("median"), reduced, "np.median"),  # type: ignore[arg-type]
-    "std": Rule(_spread("std"), reduced, "np.std(x, ddof=1)"),  # type: ignore[arg-type]
-    "var": Rule(_spread("var"), reduced, "np.var(x, ddof=1)"),  # type: ignore[arg-type]
+    "sum": Rule(reduction("sum", "sum"), reduced, "x.sum(axis=-dim, keepdims=True), sum"),
+    "prod": Rule(reduction("prod", "math.prod"), reduced, "x.prod(axis=-dim, keepdims=True), math.prod"),
+    "maximum": Rule(reduction("max", "max"), reduced, "x.max(axis=-dim, keepdims=True), max"),
+    "minimum": Rule(reduction("min", "min"), reduced, "x.min(axis=-dim, keepdims=True), min"),
+    "mean": Rule(reduction("mean"), reduced, "x.mean(axis=-dim, keepdims=True), np.mean"),
+    "median": Rule(reduction("median"), reduced, "np.median"),
+    "std": Rule(_spread("std"), reduced, "np.std(x, ddof=1)"),
+    "var": Rule(_spread("var"), reduced, "np.var(x, ddof=1)"),
     "extrema": Rule("(np.min(_0), np.max(_0))", tuple_of(NUM, NUM)),
-    "argmax": Rule(_arg("argmax"), lambda ty, n, a: nd(a[0].rank) if a[0].kind == "nd" else NAT, "np.argmax(x) + 1"),  # type: ignore[arg-type]
-    "argmin": Rule(_arg("argmin"), lambda ty, n, a: nd(a[0].rank) if a[0].kind == "nd" else NAT, "np.argmin(x) + 1"),  # type: ignore[arg-type]
-    "indmax": Rule(_arg("argmax"), NAT, "np.argmax(x) + 1"),  # type: ignore[arg-type]
-    "findmax": Rule(_find_extreme("max"), tuple_of(NUM, NAT), "np.max(x), np.argmax(x) + 1"),  # type: ignore[arg-type]
-    "findmin": Rule(_find_extreme("min"), tuple_of(NUM, NAT), "np.min(x), np.argmin(x) + 1"),  # type: ignore[arg-type]
+    "argmax": Rule(
+        _arg("argmax"), lambda ty, n, a: nd(a[0].rank) if a[0].kind == "nd" else NAT, "np.argmax(x) + 1"
+    ),
+    "argmin": Rule(
+        _arg("argmin"), lambda ty, n, a: nd(a[0].rank) if a[0].kind == "nd" else NAT, "np.argmin(x) + 1"
+    ),
+    "indmax": Rule(_arg("argmax"), NAT, "np.argmax(x) + 1"),
+    "findmax": Rule(_find_extreme("max"), tuple_of(NUM, NAT), "np.max(x), np.argmax(x) + 1"),
+    "findmin": Rule(_find_extreme("min"), tuple_of(NUM, NAT), "np.min(x), np.argmin(x) + 1"),
     "vcat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
     "hcat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
     "cat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
-    "rand": Rule(_random("rand"), _random_type, "np.random.rand"),  # type: ignore[arg-type]
-    "randn": Rule(_random("randn"), _random_type, "np.random.randn"),  # type: ignore[arg-type]
+    "rand": Rule(_random("rand"), _random_type, "np.random.rand"),
+    "randn": Rule(_random("randn"), _random_type, "np.random.randn"),
     "range": Rule(_range, arr(1, FLOAT), "np.linspace, np.arange"),
     "LinRange": Rule(_range, arr(1, FLOAT), "np.linspace"),
     "linspace": Rule(_range, arr(1, FLOAT), "np.linspace"),
-    "dot": Rule(_dot, lambda ty, n, a: nd(1) if "nd" in (a[0].kind, a[-1].kind) else NUM, "np.dot, mx.nd.dot(y, x)"),
+    "dot": Rule(
+        _dot, lambda ty, n, a: nd(1) if "nd" in (a[0].kind, a[-1].kind) else NUM, "np.dot, mx.nd.dot(y, x)"
+    ),
     "norm": Rule(_norm, lambda ty, n, a: nd(1) if a[0].kind == "nd" else FLOAT, "np.linalg.norm, x.norm()"),
     "inv": Rule(_solve, _same, "np.linalg.inv"),
     "det": Rule("np.linalg.det(_0)", FLOAT),
     "tr": Rule("np.trace(_0)", NUM),
     "diag": Rule("np.diag(_0)", lambda ty, n, a: arr(1, a[0].elem)),
     "kron": Rule("np.kron(_0, _1)", _same),
-    "cumsum": Rule(_cumulative("cumsum"), _as_array, "np.cumsum"),  # type: ignore[arg-type]
-    "cumprod": Rule(_cumulative("cumprod"), _as_array, "np.cumprod"),  # type: ignore[arg-type]
+    "cumsum": Rule(_cumulative("cumsum"), _as_array, "np.cumsum"),
+    "cumprod": Rule(_cumulative("cumprod"), _as_array, "np.cumprod"),
     "diff": Rule("np.diff(_0)", _as_array),
     "sortperm": Rule("np.argsort(_0, kind='stable') + 1", arr(1, NAT)),
     "shuffle": Rule("np.random.permutation(_0)", _as_array),

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import tree as t
-from .code import binary, call, compare, const, method, name, negated, py, shifted, subscript, tuple_of
+from .code import binary, call, compare, const, method, name, negated, py, subscript, tuple_of
 from .rules import Rule
 from .types import (
     ANY,
     BOOL,
     FLOAT,
-    INT,
     NAT,
     NONE,
-    NUM,
-    STR,
     T,
     arr,
     dict_of,
@@ -58,7 +55,9 @@ def _push(tr: Translator, node: t.Call) -> ast.expr:
     if kind.kind == "set":
         return method(tr.expr(target), "add", tr.expr(values[0]))
     if kind.kind == "dict":
-        return method(tr.expr(target), "update", call("dict", [ast.List([tr.expr(v) for v in values], ast.Load())]))
+        return method(
+            tr.expr(target), "update", call("dict", [ast.List([tr.expr(v) for v in values], ast.Load())])
+        )
     if len(values) == 1 and not isinstance(values[0], t.Splat):
         return method(tr.expr(target), "append", tr.expr(values[0]))
     return method(tr.expr(target), "extend", ast.List([tr.expr(v) for v in values], ast.Load()))
@@ -170,7 +169,10 @@ def _dict(tr: Translator, node: t.Call) -> ast.expr:
     if not node.args:
         return ast.Dict([], [])
     if any(isinstance(arg, t.Splat) for arg in node.args):
-        values = [tr.expr(a.value) if isinstance(a, t.Splat) else ast.List([tr.expr(a)], ast.Load()) for a in node.args]
+        values = [
+            tr.expr(a.value) if isinstance(a, t.Splat) else ast.List([tr.expr(a)], ast.Load())
+            for a in node.args
+        ]
         if len(values) == 1:
             return call("dict", values)
         return tr.refuse(node, "a dictionary of splatted pairs and others")
@@ -362,7 +364,11 @@ def _collect(tr: Translator, node: t.Call) -> ast.expr:
     arg = node.args[-1]
     kind = tr.type(arg)
     if isinstance(arg, t.Comprehension):
-        return tr.expr(t.Comprehension(arg.at, arg.value, arg.bindings, arg.test, arg.elem, False, arg.product, arg.scope))
+        return tr.expr(
+            t.Comprehension(
+                arg.at, arg.value, arg.bindings, arg.test, arg.elem, False, arg.product, arg.scope
+            )
+        )
     if kind.kind == "range":
         return tr.array(arg) if tr.type(node).kind == "arr" else call("list", [tr.expr(arg)])
     if kind.kind == "arr":
@@ -442,13 +448,17 @@ def _unique(tr: Translator, node: t.Call) -> ast.expr:
     return py("list(dict.fromkeys(_0))", tr.iterated(node.args[0]))
 
 
-def _first_last(last: bool) -> object:
+def _first_last(last: bool) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         kind = tr.type(node.args[0])
         value = tr.expr(node.args[0])
         if len(node.args) == 2:
             count = tr.expr(node.args[1])
-            part = ast.Slice(ast.UnaryOp(ast.USub(), count), None, None) if last else ast.Slice(None, count, None)
+            part = (
+                ast.Slice(ast.UnaryOp(ast.USub(), count), None, None)
+                if last
+                else ast.Slice(None, count, None)
+            )
             return subscript(value, [part])
         if kind.kind == "nd":
             return method(py("_0.reshape(-1)[_1]", value, -1 if last else 0), "asscalar")
@@ -515,7 +525,7 @@ def _partition(tr: Translator, node: t.Call) -> ast.expr:
     return py("[_0[_2 : _2 + _1] for _2 in range(0, len(_0), _1)]", xs, n, i)
 
 
-def _setdiff(op: str) -> object:
+def _setdiff(op: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         a, b = node.args
         if tr.type(a).kind == "set":
@@ -545,7 +555,11 @@ RULES: dict[str, Rule] = {
     "haskey": Rule(_has_key, BOOL, "key in x"),
     "get": Rule(_get, _value_of, "x.get(key, default)"),
     "get!": Rule(_get_default, _value_of, "x.setdefault(key, default)"),
-    "keys": Rule(_keys, lambda typer, n, args: T("iterator", elem=args[0].key if args[0].kind == "dict" else NAT), "x.keys()"),
+    "keys": Rule(
+        _keys,
+        lambda typer, n, args: T("iterator", elem=args[0].key if args[0].kind == "dict" else NAT),
+        "x.keys()",
+    ),
     "values": Rule("_0.values()", lambda typer, n, args: T("iterator", elem=args[0].elem)),
     "pairs": Rule(_pairs, lambda typer, n, args: T("iterator", elem=element(args[0])), "x.items()"),
     "merge": Rule(_merge, _same, "{**a, **b}"),
@@ -575,11 +589,15 @@ RULES: dict[str, Rule] = {
     "reverse": Rule(_reverse, _same, "x[::-1]"),
     "reverse!": Rule(_reverse_in_place, _same, "x.reverse()"),
     "unique": Rule(_unique, lambda typer, n, args: list_of(element(args[0])), "list(dict.fromkeys(x))"),
-    "first": Rule(_first_last(False), _end_type, "x[0]"),  # type: ignore[arg-type]
-    "last": Rule(_first_last(True), _end_type, "x[-1]"),  # type: ignore[arg-type]
+    "first": Rule(_first_last(False), _end_type, "x[0]"),
+    "last": Rule(_first_last(True), _end_type, "x[-1]"),
     "isempty": Rule(_is_empty, BOOL, "not x"),
     "in": Rule(_in, BOOL, "x in y"),
-    "findall": Rule(_find_all, lambda typer, n, args: list_of(NAT) if len(args) == 2 else arr(1, NAT), "np.flatnonzero(x) + 1"),
+    "findall": Rule(
+        _find_all,
+        lambda typer, n, args: list_of(NAT) if len(args) == 2 else arr(1, NAT),
+        "np.flatnonzero(x) + 1",
+    ),
     "findfirst": Rule(_find_first, NAT, "next(i for i, x in enumerate(xs, 1) if f(x))"),
     "ntuple": Rule(_ntuple, T("tuple"), "tuple(f(i) for i in range(1, n + 1))"),
     "tuple": Rule(_tuple, lambda typer, n, args: tuple_type(*args), "(a, b)"),
@@ -588,11 +606,13 @@ RULES: dict[str, Rule] = {
     "product": Rule("itertools.product(_all)", T("iterator")),
     "flatten": Rule("itertools.chain.from_iterable(_0)", T("iterator")),
     "take": Rule("itertools.islice(_0, _1)", lambda typer, n, args: T("iterator", elem=element(args[0]))),
-    "drop": Rule("itertools.islice(_0, _1, None)", lambda typer, n, args: T("iterator", elem=element(args[0]))),
+    "drop": Rule(
+        "itertools.islice(_0, _1, None)", lambda typer, n, args: T("iterator", elem=element(args[0]))
+    ),
     "cycle": Rule("itertools.cycle(_0)", T("iterator")),
-    "setdiff": Rule(_setdiff("-"), _same, "[x for x in a if x not in b]"),  # type: ignore[arg-type]
-    "intersect": Rule(_setdiff("&"), _same, "[x for x in a if x in b]"),  # type: ignore[arg-type]
-    "union": Rule(_setdiff("|"), _same, "list(dict.fromkeys([*a, *b]))"),  # type: ignore[arg-type]
+    "setdiff": Rule(_setdiff("-"), _same, "[x for x in a if x not in b]"),
+    "intersect": Rule(_setdiff("&"), _same, "[x for x in a if x in b]"),
+    "union": Rule(_setdiff("|"), _same, "list(dict.fromkeys([*a, *b]))"),
     "issubset": Rule("set(_0) <= set(_1)", BOOL),
     "allunique": Rule("len(set(_0)) == len(_0)", BOOL),
     "isdisjoint": Rule("set(_0).isdisjoint(_1)", BOOL),

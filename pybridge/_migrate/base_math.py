@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import tree as t
 from .code import binary, call, const, method, negative, py, shifted
@@ -243,7 +243,7 @@ def _mod1(tr: Translator, node: t.Call) -> ast.expr:
     return shifted(binary(shifted(x, -1), "%", y), 1)
 
 
-def _number(target: str) -> object:
+def _number(target: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         return tr.converted(node, target)
 
@@ -254,7 +254,7 @@ def _sigmoid_like(tr: Translator, node: t.Call) -> ast.expr:
     return py("1 / (1 + np.exp(-_0))", tr.expr(node.args[0]))
 
 
-def _zero_one(value: int) -> object:
+def _zero_one(value: int) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         kind = tr.type(node.args[0])
         if kind.kind == "nd":
@@ -274,7 +274,7 @@ def _nat_if(typer: Typer, node: t.Call, args: list[T]) -> T:
     return joined(typer, node, args)
 
 
-def _as(elem: T) -> object:
+def _as(elem: T) -> Any:
     def said(typer: Typer, node: t.Call, args: list[T]) -> T:
         kind = args[0] if args else ANY
         if kind.kind == "nd":
@@ -321,16 +321,20 @@ RULES |= {
     "isone": Rule("_0 == 1", BOOL),
     "isinteger": Rule("_0 % 1 == 0", BOOL),
     "xor": Rule("_0 ^ _1", joined),
-    "zero": Rule(_zero_one(0), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "0, zeros_like"),  # type: ignore[arg-type]
-    "one": Rule(_zero_one(1), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "1, ones_like"),  # type: ignore[arg-type]
-    "Int": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
-    "Int64": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
-    "Int32": Rule(_number("int"), _whole, "int, x.astype"),  # type: ignore[arg-type]
-    "Integer": Rule(_number("int"), INT, "int"),  # type: ignore[arg-type]
-    "Float64": Rule(_number("float"), _floating, "float, x.astype"),  # type: ignore[arg-type]
-    "Float32": Rule(_number("float32"), _floating, "np.float32, x.astype"),  # type: ignore[arg-type]
-    "Float16": Rule(_number("float16"), _floating, "np.float16, x.astype"),  # type: ignore[arg-type]
-    "float": Rule(_number("float"), _floating, "float, x.astype"),  # type: ignore[arg-type]
+    "zero": Rule(
+        _zero_one(0), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "0, zeros_like"
+    ),
+    "one": Rule(
+        _zero_one(1), lambda typer, n, args: args[0] if args[0].kind != "any" else NUM, "1, ones_like"
+    ),
+    "Int": Rule(_number("int"), _whole, "int, x.astype"),
+    "Int64": Rule(_number("int"), _whole, "int, x.astype"),
+    "Int32": Rule(_number("int"), _whole, "int, x.astype"),
+    "Integer": Rule(_number("int"), INT, "int"),
+    "Float64": Rule(_number("float"), _floating, "float, x.astype"),
+    "Float32": Rule(_number("float32"), _floating, "np.float32, x.astype"),
+    "Float16": Rule(_number("float16"), _floating, "np.float16, x.astype"),
+    "float": Rule(_number("float"), _floating, "float, x.astype"),
     "Bool": Rule("bool(_0)", BOOL),
     "big": Rule("_0", lambda typer, node, args: args[0]),
     "complex": Rule("complex(_all)", T("complex")),

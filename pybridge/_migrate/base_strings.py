@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import tree as t
-from .code import binary, call, const, formatted, method, py
+from .code import call, const, formatted, method, py
 from .rules import Rule
-from .types import ANY, BOOL, CHAR, FLOAT, INT, STR, SYM, T, list_of
+from .types import BOOL, CHAR, FLOAT, INT, STR, SYM, T, list_of
 
 if TYPE_CHECKING:
     from .translator import Translator
@@ -89,7 +89,7 @@ def _occurs(tr: Translator, node: t.Call) -> ast.expr:
     return py("_0 in _1", a, b)
 
 
-def _pad(word: str) -> object:
+def _pad(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         kind = tr.type(node.args[0])
         value = tr.expr(node.args[0])
@@ -146,9 +146,9 @@ RULES: dict[str, Rule] = {
     "startswith": Rule("_0.startswith(_1)", BOOL),
     "endswith": Rule("_0.endswith(_1)", BOOL),
     "occursin": Rule(_occurs, BOOL, "a in x, re.search"),
-    "contains": Rule(lambda tr, n: py("_1 in _0", *(tr.expr(a) for a in n.args)), BOOL, "b in a"),
-    "lpad": Rule(_pad("rjust"), STR, "x.rjust(n)"),  # type: ignore[arg-type]
-    "rpad": Rule(_pad("ljust"), STR, "x.ljust(n)"),  # type: ignore[arg-type]
+    "contains": Rule("_1 in _0", BOOL),
+    "lpad": Rule(_pad("rjust"), STR, "x.rjust(n)"),
+    "rpad": Rule(_pad("ljust"), STR, "x.ljust(n)"),
     "isdigit": Rule("_0.isdigit()", BOOL),
     "isletter": Rule("_0.isalpha()", BOOL),
     "isspace": Rule("_0.isspace()", BOOL),

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from . import tree as t
-from .code import call, compare, const, name, py
+from .code import call, compare, const
 from .rules import Rule
 from .types import ANY, BOOL, FLOAT, NONE, STR, T, list_of
 

@@ -57,7 +57,9 @@ def as_julia_arrays(tr: Translator, node: t.MacroCall) -> None:
     shadowed: list[int] = []
     *declared, body = node.args
     for each in declared:
-        if not (isinstance(each, t.Assign) and isinstance(each.target, t.Name) and each.target.id in ("ro", "rw")):
+        if not (
+            isinstance(each, t.Assign) and isinstance(each.target, t.Name) and each.target.id in ("ro", "rw")
+        ):
             tr.refuse(node, "captures of @nd_as_jl other than ro= and rw=")
         captured = each.value.items if isinstance(each.value, (t.Tuple_, t.Vector)) else [each.value]
         for item in captured:

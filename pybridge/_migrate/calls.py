@@ -20,7 +20,20 @@ if TYPE_CHECKING:
 
 # Functions that return what they have changed, where Python's counterparts return nothing.
 CHANGES = frozenset(
-    "push! pushfirst! append! insert! sort! empty! merge! reverse! shuffle! delete! add_to! sizehint!".split()
+    [
+        "push!",
+        "pushfirst!",
+        "append!",
+        "insert!",
+        "sort!",
+        "empty!",
+        "merge!",
+        "reverse!",
+        "shuffle!",
+        "delete!",
+        "add_to!",
+        "sizehint!",
+    ]
 )
 
 
@@ -61,10 +74,10 @@ def _ruled(tr: Translator, node: t.Call, rule: Rule) -> ast.expr:
     return py(rule.emit, *(tr.expr(arg) for arg in node.args))
 
 
-def _arguments(
-    tr: Translator, node: t.Call
-) -> tuple[list[ast.expr], list[tuple[Optional[str], ast.expr]]]:
-    args = [tr.function_value(arg) if isinstance(arg, (t.Lambda, t.Name)) else tr.expr(arg) for arg in node.args]
+def _arguments(tr: Translator, node: t.Call) -> tuple[list[ast.expr], list[tuple[Optional[str], ast.expr]]]:
+    args = [
+        tr.function_value(arg) if isinstance(arg, (t.Lambda, t.Name)) else tr.expr(arg) for arg in node.args
+    ]
     keywords = [
         (tr.names.of(key) if key else None, tr.function_value(v) if isinstance(v, t.Name) else tr.expr(v))
         for key, v in node.keywords
@@ -89,7 +102,9 @@ def _own(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
 
 def _own_dotted(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
     kinds = [tr.type(arg) for arg in node.args]
-    if tr.typer.elementwise(fn.id) and not any(k.kind == "list" and k.elem and not k.elem.scalar for k in kinds):
+    if tr.typer.elementwise(fn.id) and not any(
+        k.kind == "list" and k.elem and not k.elem.scalar for k in kinds
+    ):
         if not _branches(tr, fn.id):
             return make(tr.expr(fn), [tr.array(arg) for arg in node.args])
     if any(kind.kind == "nd" for kind in kinds):
@@ -236,13 +251,17 @@ def converted(tr: Translator, node: t.Call, target: str) -> ast.expr:
     if kind.arraylike or kind.kind in ("list", "range"):
         if kind.kind != "numeric" or node.dotted:
             dtype = {"int": "int64", "float": "float64"}.get(target, target)
-            return method(value, "astype", const(dtype)) if kind.kind != "list" else method(value, "astype", const(dtype))
+            return (
+                method(value, "astype", const(dtype))
+                if kind.kind != "list"
+                else method(value, "astype", const(dtype))
+            )
     if node.dotted and kind.kind == "any":
         return method(value, "astype", const({"int": "int64", "float": "float64"}.get(target, target)))
     if target == "int" and kind.kind == "char":
         return make("ord", [value])
     word = {"float32": "np.float32", "float16": "np.float16"}.get(target, target)
-    if isinstance(value, ast.Constant) and target == "float":
+    if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and target == "float":
         return const(float(value.value))
     return make(word, [value])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any, Optional, Union
 
 Value = Union[ast.expr, str, int, float, bool, None]
@@ -80,9 +80,10 @@ def binary(left: ast.expr, op: str, right: ast.expr) -> ast.expr:
     return ast.BinOp(left, _OPERATORS[op](), right)
 
 
-def augmented(op: str) -> ast.operator:
-    """The operator of an augmented assignment."""
-    return _OPERATORS[op]()
+def update(target: ast.expr, op: str, value: ast.expr) -> ast.AugAssign:
+    """target op= value."""
+    assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
+    return ast.AugAssign(target, _OPERATORS[op](), value)
 
 
 def compare(left: ast.expr, *rest: Any) -> ast.expr:
@@ -161,7 +162,7 @@ def list_of(items: Sequence[ast.expr]) -> ast.List:
     return ast.List(list(items), ast.Load())
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parsed(template: str) -> ast.expr:
     return ast.parse(template, mode="eval").body
 
@@ -224,7 +225,7 @@ class _WithoutFStrings(ast.NodeTransformer):
                 spec = part.format_spec
                 shown = ""
                 if isinstance(spec, ast.JoinedStr) and isinstance(spec.values[0], ast.Constant):
-                    shown = f":{spec.values[0].value}"
+                    shown = f":{spec.values[0].value!s}"
                 pattern += f"{{{shown}}}"
                 values.append(part.value)
         return call(attribute(const(pattern), "format"), values)

@@ -141,7 +141,11 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
         if word:
             tr.notes.append(Note("julia", node.at.row, node.at.end_row, node.at.col, "kept in Julia"))
     for each in node.walk():
-        if isinstance(each, t.Field) and base_name(each.obj) == "mx" and each is not getattr(node, "name", None):
+        if (
+            isinstance(each, t.Field)
+            and base_name(each.obj) == "mx"
+            and each is not getattr(node, "name", None)
+        ):
             why = f"mx.{each.name} inside a function that stays Julia, where its arguments are plain arrays"
             tr.notes.append(Note("function", each.at.row, each.at.row, each.at.col, why))
 
@@ -150,9 +154,7 @@ def _needed(tr: Translator, nodes: list[t.Node]) -> list[t.Node]:
     """Functions and constants of the file that the definitions use, those used first."""
     order: list[t.Node] = []
     seen: set[int] = set()
-    constants = {
-        target.id: item for item in tr.typer.tree.items for target in _constant_targets(item)
-    }
+    constants = {target.id: item for item in tr.typer.tree.items for target in _constant_targets(item)}
 
     def visit(node: t.Node) -> None:
         for each in node.walk():
@@ -183,7 +185,10 @@ def _constructor_words(node: t.StructDef) -> list[str]:
 
 def _called_with_positions(tr: Translator, node: t.StructDef) -> bool:
     return any(
-        isinstance(each, t.Call) and each.args and isinstance(each.fn, t.Name) and each.fn.var is node.name.var
+        isinstance(each, t.Call)
+        and each.args
+        and isinstance(each.fn, t.Name)
+        and each.fn.var is node.name.var
         for each in tr.typer.tree.walk()
     )
 
@@ -215,15 +220,17 @@ def _made(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
     words = _constructor_words(struct)
     if len(node.args) > len(words):
         tr.refuse(node, f"{fn.id} with {len(node.args)} arguments")
-    keywords = [(tr.names.of(word), tr.expr(arg)) for word, arg in zip(words, node.args)]
+    keywords: list[tuple[Optional[str], ast.expr]] = [
+        (tr.names.of(word), tr.expr(arg)) for word, arg in zip(words, node.args)
+    ]
     keywords += [(key, tr.expr(value)) for key, value in node.keywords]
     own = name(tr.names.of(fn.id))
     if not keywords:
         return own
     if tr.functions == "python":
-        return call("functools.partial", [own], [(key, value) for key, value in keywords])
+        return call("functools.partial", [own], keywords)
     julia = [(word, value) for word, (_, value) in zip([*words, *(k for k, _ in node.keywords)], keywords)]
-    return call("pb.function", [const(f"{module_name(tr)}.{fn.id}")], [(key, value) for key, value in julia])
+    return call("pb.function", [const(f"{module_name(tr)}.{fn.id}")], julia)
 
 
 # as mx.autograd.Function

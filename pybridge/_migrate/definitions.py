@@ -18,7 +18,14 @@ from .statements import RETURN
 if TYPE_CHECKING:
     from .translator import Translator
 
-_ANNOTATIONS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "sym": "str", "nd": "mx.nd.NDArray"}
+_ANNOTATIONS = {
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "sym": "str",
+    "nd": "mx.nd.NDArray",
+}
 
 
 def function(tr: Translator, node: t.FuncDef) -> None:
@@ -75,15 +82,20 @@ def _definition(
         if getattr(node, "doc", None) is not None:
             docstring(tr, node.doc)
         _declared(tr, node.scope)
-        for param, value in late:
-            tr.emit(f"if {param} is None:")
-            with tr.indented():
-                tr.emit(ast.Assign([ast.Name(param, ast.Store())], value))
+        _late(tr, late)
         for param in params:
             if isinstance(param.target, t.Tuple_):
                 tr.emit(ast.Assign([tr.target(param.target)], name(_tuple_name(tr, param))))
         tr.block(node.body, RETURN)
     tr.state["changes"] = before
+
+
+def _late(tr: Translator, late: list[tuple[str, ast.expr]]) -> None:
+    """Defaults that have to be made at each call."""
+    for made, value in late:
+        tr.emit(f"if {made} is None:")
+        with tr.indented():
+            tr.emit(ast.Assign([ast.Name(made, ast.Store())], value))
 
 
 def _tuple_name(tr: Translator, param: t.Param) -> str:
@@ -132,7 +144,9 @@ def _one(tr: Translator, param: t.Param, late: list[tuple[str, ast.expr]]) -> st
     if param.default is None:
         return f"{made}: {hint}" if hint else made
     with tr.without_hoisting():
-        default = tr.function_value(param.default) if isinstance(param.default, t.Name) else tr.expr(param.default)
+        default = (
+            tr.function_value(param.default) if isinstance(param.default, t.Name) else tr.expr(param.default)
+        )
     if not _constant(tr, default, param.default):
         late.append((made, default))
         return f"{made}=None"
@@ -151,7 +165,9 @@ def _constant(tr: Translator, value: ast.expr, source: t.Node) -> bool:
     if isinstance(value, ast.BinOp):
         return _constant(tr, value.left, source) and _constant(tr, value.right, source)
     if isinstance(value, (ast.Attribute, ast.Name)):
-        return text(value).startswith(("math.", "np.", "mx.")) or (isinstance(source, t.Name) and source.var is None)
+        return text(value).startswith(("math.", "np.", "mx.")) or (
+            isinstance(source, t.Name) and source.var is None
+        )
     if isinstance(value, ast.Call) and text(value.func) in ("mx.cpu", "mx.gpu"):
         return True
     return False
@@ -177,7 +193,8 @@ def docstring(tr: Translator, node: t.Str) -> None:
     from .translator import Line
 
     shown = "".join(
-        part if isinstance(part, str) else "$" + tr.source.text(part.at.start, part.at.stop) for part in node.parts
+        part if isinstance(part, str) else "$" + tr.source.text(part.at.start, part.at.stop)
+        for part in node.parts
     ).strip()
     lines = shown.split("\n")
     signature = lines[0].startswith("    ") or (len(lines) > 1 and not lines[0].strip())
@@ -225,7 +242,9 @@ def _constructors(tr: Translator, word: str, found: list[t.FuncDef]) -> None:
             tr.state.setdefault("clashing", set()).add(id(each))
             continue
         taken |= counts
-        snake = "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(tr.names.of(word)))
+        snake = "".join(
+            "_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(tr.names.of(word))
+        )
         names[id(each)] = tr.names.fresh(f"make_{snake}")
         for count in counts:
             table[(word, count)] = names[id(each)]
@@ -258,12 +277,20 @@ def _settle(tr: Translator, word: str, found: list[t.FuncDef]) -> None:
                 return
     names = tr.state.setdefault("method names", {})
     table = tr.state.setdefault("methods", {})
-    if len(set(counts)) == len(counts) and not any(p.splat or p.default is not None for f in found for p in f.params):
+    if len(set(counts)) == len(counts) and not any(
+        p.splat or p.default is not None for f in found for p in f.params
+    ):
         for each in found[1:]:
             names[id(each)] = tr.names.fresh(f"{tr.names.of(word)}_{len(each.params)}")
             table[(word, len(each.params))] = names[id(each)]
             tr.notes.append(
-                Note("methods", each.at.row, each.at.row, each.at.col, f"methods of {word} by number of arguments have names of their own")
+                Note(
+                    "methods",
+                    each.at.row,
+                    each.at.row,
+                    each.at.col,
+                    f"methods of {word} by number of arguments have names of their own",
+                )
             )
         return
     for each in found[1:]:
@@ -328,7 +355,15 @@ def _extended(tr: Translator, node: t.FuncDef, target: t.Field) -> None:
     tr.refuse(node, f"a method added to {base_name(target.obj)}.{target.name}")
 
 
-_SPECIAL = {"show": "__str__", "length": "__len__", "getindex": "__getitem__", "+": "__add__", "*": "__mul__", "-": "__sub__", "==": "__eq__"}
+_SPECIAL = {
+    "show": "__str__",
+    "length": "__len__",
+    "getindex": "__getitem__",
+    "+": "__add__",
+    "*": "__mul__",
+    "-": "__sub__",
+    "==": "__eq__",
+}
 
 
 def special_of(tr: Translator, node: t.Node) -> str:
@@ -354,7 +389,15 @@ def structure(tr: Translator, node: t.StructDef) -> None:
     if isinstance(node.parent, t.Name) and node.parent.var is not None:
         parent = f"({tr.names.of(node.parent.id)})"
     elif node.parent is not None and base_name(node.parent) not in ("Any",):
-        tr.notes.append(Note("type", node.at.row, node.at.row, node.at.col, f"{base_name(node.parent)} is no class in Python"))
+        tr.notes.append(
+            Note(
+                "type",
+                node.at.row,
+                node.at.row,
+                node.at.col,
+                f"{base_name(node.parent)} is no class in Python",
+            )
+        )
     made = tr.names.of(node.name.id)
     with_init = [c for c in node.constructors if _initializes(c)]
     if len(node.constructors) > 1 or (node.constructors and not with_init):
@@ -418,16 +461,18 @@ def _init(tr: Translator, node: t.StructDef, constructor: t.FuncDef) -> None:
     head, late = _parameters(tr, constructor.params, constructor.keywords, "self", [])
     tr.emit(f"def __init__({head}):", constructor.at.row)
     with tr.indented(), tr.hoisting():
-        for param, value in late:
-            tr.emit(f"if {param} is None:")
-            with tr.indented():
-                tr.emit(ast.Assign([ast.Name(param, ast.Store())], value))
+        _late(tr, late)
         if items:
             tr.block(t.Block(constructor.body.at, items))
         for number, entry in enumerate(node.entries):
             if isinstance(entry.target, t.Name):
                 value = tr.expr(new.args[number]) if number < len(new.args) else const(None)
-                tr.emit(ast.Assign([ast.Attribute(name("self"), tr.names.of(entry.target.id), ast.Store())], value), new.at.row)
+                tr.emit(
+                    ast.Assign(
+                        [ast.Attribute(name("self"), tr.names.of(entry.target.id), ast.Store())], value
+                    ),
+                    new.at.row,
+                )
         if not node.entries:
             tr.emit("pass")
 
@@ -505,8 +550,26 @@ def imported(tr: Translator, node: t.Using) -> None:
             continue
         if top in tr.modules or top in tr.elsewhere:
             continue
-        tr.notes.append(Note("package", node.at.row, node.at.end_row, node.at.col, f"no counterpart known for the package {top}"))
+        tr.notes.append(
+            Note(
+                "package",
+                node.at.row,
+                node.at.end_row,
+                node.at.col,
+                f"no counterpart known for the package {top}",
+            )
+        )
         tr.emit(f"# migrate: no counterpart known for the package {top}")
 
 
-__all__ = ["call", "defined_before", "docstring", "function", "imported", "methods", "module", "structure", "targets"]
+__all__ = [
+    "call",
+    "defined_before",
+    "docstring",
+    "function",
+    "imported",
+    "methods",
+    "module",
+    "structure",
+    "targets",
+]

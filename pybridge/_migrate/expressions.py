@@ -221,8 +221,6 @@ def operation(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.Node
         return tr.refuse(node, f"the operator {op}")
     wants = dotted or a.arraylike or b.arraylike or "range" in (a.kind, b.kind)
     x, y = (tr.array(left), tr.array(right)) if wants else (expr(tr, left), expr(tr, right))
-    if dotted and {a.kind, b.kind} == {"any"}:
-        pass
     if "nd" in (a.kind, b.kind) and "arr" in (a.kind, b.kind):
         tr.check(node, "an NDArray meets a NumPy array", "type")
     return binary(x, python, y)
@@ -253,7 +251,11 @@ def _product(tr: Translator, left: t.Node, right: t.Node, a: T, b: T, node: t.No
             return binary(tr.array(right), "@", tr.array(left.value))
         return binary(tr.array(right), "@", tr.array(left))
     x, y = expr(tr, left), expr(tr, right)
-    what = f"mx.nd.dot({ast.unparse(y)}, {ast.unparse(x)})" if tr.uses_mx else f"{ast.unparse(y)} @ {ast.unparse(x)}"
+    what = (
+        f"mx.nd.dot({ast.unparse(y)}, {ast.unparse(x)})"
+        if tr.uses_mx
+        else f"{ast.unparse(y)} @ {ast.unparse(x)}"
+    )
     tr.check(node, f"* of two matrices is {what}")
     return binary(x, "*", y)
 
@@ -317,7 +319,11 @@ def _comparison(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.No
     if op.startswith(".") and len(op) > 1:
         python = _PYTHON_COMPARISONS.get(op[1:], op[1:])
         if python in ("in", "not in"):
-            return call("np.isin", [tr.array(left), tr.array(right)], [("invert", const(True))] if python == "not in" else [])
+            return call(
+                "np.isin",
+                [tr.array(left), tr.array(right)],
+                [("invert", const(True))] if python == "not in" else [],
+            )
         if python in ("===", "≡"):
             python = "=="
         if python in ("≈",):
@@ -327,7 +333,9 @@ def _comparison(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.No
     if op in ("===", "≡", "!==", "≢"):
         same = op in ("===", "≡")
         none = isinstance(right, t.Const) or isinstance(left, t.Const)
-        simple = a.kind in ("sym", "str", "int", "float", "num", "char", "bool") or isinstance(right, (t.Sym, t.Number))
+        simple = a.kind in ("sym", "str", "int", "float", "num", "char", "bool") or isinstance(
+            right, (t.Sym, t.Number)
+        )
         if simple and not none:
             return compare(expr(tr, left), "==" if same else "!=", expr(tr, right))
         return compare(expr(tr, left), "is" if same else "is not", expr(tr, right))
@@ -364,7 +372,10 @@ def approximately(tr: Translator, left: t.Node, right: t.Node, given: dict[str, 
     )
     if a.scalar and b.scalar:
         keywords: list[tuple[Optional[str], ast.expr]] = [
-            ("rel_tol", expr(tr, given["rtol"]) if "rtol" in given else const(0.0 if "atol" in given else 1.5e-8))
+            (
+                "rel_tol",
+                expr(tr, given["rtol"]) if "rtol" in given else const(0.0 if "atol" in given else 1.5e-8),
+            )
         ]
         if "atol" in given:
             keywords.append(("abs_tol", expr(tr, given["atol"])))
@@ -377,7 +388,7 @@ def approximately(tr: Translator, left: t.Node, right: t.Node, given: dict[str, 
 
 def _logic(tr: Translator, node: t.Logic) -> ast.expr:
     op = ast.And() if node.op == "&&" else ast.Or()
-    sides = [tr.unhoisted(node.left) if False else expr(tr, node.left), tr.unhoisted(node.right)]
+    sides = [expr(tr, node.left), tr.unhoisted(node.right)]
     values: list[ast.expr] = []
     for side in sides:
         if isinstance(side, ast.BoolOp) and type(side.op) is type(op):
@@ -394,7 +405,9 @@ def _ternary(tr: Translator, node: t.Ternary) -> ast.expr:
 def _range(tr: Translator, node: t.Range) -> ast.expr:
     start, stop = expr(tr, node.start), expr(tr, node.stop)
     step = None if node.step is None else expr(tr, node.step)
-    floats = [tr.type(part).kind in ("float",) for part in (node.start, node.stop, node.step) if part is not None]
+    floats = [
+        tr.type(part).kind in ("float",) for part in (node.start, node.stop, node.step) if part is not None
+    ]
     if any(floats):
         one = step if step is not None else const(1)
         return py("np.arange(_0, _1 + _2 / 2, _2)", start, stop, one)
@@ -414,7 +427,9 @@ def _vector(tr: Translator, node: t.Vector) -> ast.expr:
             return list_of(items)
         return plain
     dtype = static_dtype(tr, node)
-    keywords: list[tuple[Optional[str], ast.expr]] = [("dtype", const(dtype))] if node.elem is not None and dtype else []
+    keywords: list[tuple[Optional[str], ast.expr]] = (
+        [("dtype", const(dtype))] if node.elem is not None and dtype else []
+    )
     if all(isinstance(item, t.Number) and item.single for item in node.items):
         keywords = [("dtype", const("float32"))]
     return call("np.array", [plain], keywords)

@@ -43,7 +43,21 @@ def simple_body(tr: Translator, node: t.Lambda) -> Optional[t.Node]:
     return only
 
 
-_EFFECTS = frozenset("add_to! sub_from! mul_to! div_from! mod_from! fill! copy! copyto! deleteat! prepend! clamp!".split())
+_EFFECTS = frozenset(
+    [
+        "add_to!",
+        "sub_from!",
+        "mul_to!",
+        "div_from!",
+        "mod_from!",
+        "fill!",
+        "copy!",
+        "copyto!",
+        "deleteat!",
+        "prepend!",
+        "clamp!",
+    ]
+)
 
 
 def _as_expression(node: t.If) -> Optional[t.Node]:
@@ -53,7 +67,9 @@ def _as_expression(node: t.If) -> Optional[t.Node]:
         if isinstance(block, t.If):
             return _as_expression(block)
         items = [i for i in block.items if not isinstance(i, t.Comment)] if isinstance(block, t.Block) else []
-        if len(items) != 1 or isinstance(items[0], (t.Assign, t.Return, t.For, t.While, t.Let, t.Try, t.Jump)):
+        if len(items) != 1 or isinstance(
+            items[0], (t.Assign, t.Return, t.For, t.While, t.Let, t.Try, t.Jump)
+        ):
             return _as_expression(items[0]) if len(items) == 1 and isinstance(items[0], t.If) else None
         return items[0]
 
@@ -145,7 +161,9 @@ def _source(tr: Translator, iterables: list[t.Node]) -> ast.expr:
     return call("zip", [tr.iterated(each) for each in iterables])
 
 
-def mapped(tr: Translator, fn: t.Node, iterables: list[t.Node], node: t.Node, generator: bool = False) -> ast.expr:
+def mapped(
+    tr: Translator, fn: t.Node, iterables: list[t.Node], node: t.Node, generator: bool = False
+) -> ast.expr:
     """[f(x) for x in xs]."""
     if not iterables:
         return tr.refuse(node, "map without something to go through")
@@ -166,7 +184,9 @@ def filtered(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node) -> ast.
     made = ast.ListComp(_as_load(target), [ast.comprehension(target, tr.iterated(iterable), [test], 0)])
     if tr.type(iterable).kind == "str":
         return call(ast.Attribute(const(""), "join", ast.Load()), [made])
-    return call("np.array", [made]) if tr.type(iterable).kind == "arr" and tr.type(node).kind == "arr" else made
+    return (
+        call("np.array", [made]) if tr.type(iterable).kind == "arr" and tr.type(node).kind == "arr" else made
+    )
 
 
 def filtered_dict(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node) -> ast.expr:
@@ -174,13 +194,18 @@ def filtered_dict(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node) ->
     if not isinstance(fn, t.Lambda):
         return tr.refuse(node, "filter of a dictionary by a named function")
     target, test = _applied(tr, fn, [iterable])
-    return py("dict(_0)", ast.ListComp(_as_load(target), [ast.comprehension(target, tr.iterated(iterable), [test], 0)]))
+    return py(
+        "dict(_0)",
+        ast.ListComp(_as_load(target), [ast.comprehension(target, tr.iterated(iterable), [test], 0)]),
+    )
 
 
 def counted(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node) -> ast.expr:
     """How many satisfy f."""
     target, test = _applied(tr, fn, [iterable])
-    return call("sum", [ast.GeneratorExp(const(1), [ast.comprehension(target, tr.iterated(iterable), [test], 0)])])
+    return call(
+        "sum", [ast.GeneratorExp(const(1), [ast.comprehension(target, tr.iterated(iterable), [test], 0)])]
+    )
 
 
 def found(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node, every: bool) -> ast.expr:
@@ -225,7 +250,9 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     made: ast.expr = ast.ListComp(value, clauses)
     if tr.type(node).kind != "arr" or tr.as_list(node):
         return made
-    return call("np.array", [made], tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else [])
+    return call(
+        "np.array", [made], tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else []
+    )
 
 
 def _clause(tr: Translator, node: t.Comprehension, binding: t.Binding) -> ast.expr:
@@ -255,7 +282,9 @@ def _grid(tr: Translator, node: t.Comprehension) -> ast.expr:
 def dict_comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     """Dict(k => v for …)."""
     with tr.loop(node.scope):
-        clauses = [ast.comprehension(tr.target(b.target), tr.iterated(b.iterable), [], 0) for b in node.bindings]
+        clauses = [
+            ast.comprehension(tr.target(b.target), tr.iterated(b.iterable), [], 0) for b in node.bindings
+        ]
         if node.test is not None:
             clauses[-1].ifs.append(tr.unhoisted(node.test))
         value = node.value

@@ -50,6 +50,11 @@ def _through_calls(typer: Typer) -> None:
             assert isinstance(node.fn, t.Name)
             for method in typer.functions[node.fn.id].methods:
                 for param, arg in zip(method.params, node.args):
-                    if isinstance(param.target, t.Name) and isinstance(arg, t.Name) and arg.var and param.target.var:
+                    if (
+                        isinstance(param.target, t.Name)
+                        and isinstance(arg, t.Name)
+                        and arg.var
+                        and param.target.var
+                    ):
                         arg.var.grows = arg.var.grows or param.target.var.grows
                         arg.var.mutated = arg.var.mutated or param.target.var.mutated

@@ -32,7 +32,7 @@ def element(tr: Translator, obj: t.Node, args: list[t.Node], store: bool = False
         return _single(tr, obj, args[0], kind, store)
     value = tr.expr(obj)
     places = [
-        position(tr, arg, lambda number=number: _extent(tr, value, number, len(args)))  # type: ignore[misc]
+        position(tr, arg, lambda number=number: _extent(tr, value, number, len(args)))
         for number, arg in enumerate(args, 1)
     ]
     places.reverse()
@@ -209,7 +209,10 @@ def shape(tr: Translator, nodes: list[t.Node]) -> ast.expr:
     if len(nodes) == 1:
         return _one_shape(tr, nodes[0])
     if any(isinstance(node, t.Splat) for node in nodes):
-        items = [ast.Starred(_one_shape(tr, n.value), ast.Load()) if isinstance(n, t.Splat) else tr.expr(n) for n in nodes]
+        items = [
+            ast.Starred(_one_shape(tr, n.value), ast.Load()) if isinstance(n, t.Splat) else tr.expr(n)
+            for n in nodes
+        ]
         return ast.Tuple(items[::-1], ast.Load())
     return ast.Tuple([tr.expr(node) for node in reversed(nodes)], ast.Load())
 
@@ -230,7 +233,7 @@ def _one_shape(tr: Translator, node: t.Node) -> ast.expr:
 
 def turned(value: ast.expr) -> ast.expr:
     """A tuple of sizes the other way round; twice is nothing."""
-    if isinstance(value, ast.Subscript) and ast.unparse(value.slice) in ("::-1", ":" ":-1"):
+    if isinstance(value, ast.Subscript) and ast.unparse(value.slice) in ("::-1", "::-1"):
         return value.value
     return subscript(value, [ast.Slice(None, None, const(-1))])
 
@@ -257,16 +260,23 @@ def joined_arrays(tr: Translator, args: list[t.Node], dim: int, node: t.Node) ->
         sequence = tr.expr(args[0].value)
         inner = kinds[0].elem or T("any")
         if inner.kind == "nd":
-            return call("mx.nd.concat", [ast.Starred(sequence, ast.Load())], [("dim", _concat_axis(tr, [inner], dim))])
+            return call(
+                "mx.nd.concat", [ast.Starred(sequence, ast.Load())], [("dim", _concat_axis(tr, [inner], dim))]
+            )
         if dim == 2 and inner.rank == 1:
             return call("np.stack", [sequence])
         if inner.kind == "any":
-            tr.check(node, "arrays joined along the last axis but " + str(dim - 1) if dim > 1 else "arrays joined")
+            tr.check(
+                node, "arrays joined along the last axis but " + str(dim - 1) if dim > 1 else "arrays joined"
+            )
         return call("np.concatenate", [sequence], [("axis", const(-dim))])
     if dim == 1 and all(kind.kind == "list" for kind in kinds):
         return ast.List([ast.Starred(tr.expr(arg), ast.Load()) for arg in args], ast.Load())
     if dim == 1 and any(kind.scalar for kind in kinds):
-        items = [tr.expr(arg) if kind.scalar else ast.Starred(tr.expr(arg), ast.Load()) for arg, kind in zip(args, kinds)]
+        items = [
+            tr.expr(arg) if kind.scalar else ast.Starred(tr.expr(arg), ast.Load())
+            for arg, kind in zip(args, kinds)
+        ]
         return call("np.array", [ast.List(items, ast.Load())])
     if any(kind.kind == "nd" for kind in kinds):
         ranks = [kind.rank for kind in kinds]
@@ -280,5 +290,3 @@ def joined_arrays(tr: Translator, args: list[t.Node], dim: int, node: t.Node) ->
     if any(kind.kind == "any" for kind in kinds):
         tr.check(node, f"joined along dimension {dim}, axis -{dim}: mx.nd.concat if these are NDArrays")
     return joined_exprs(tr, [tr.array(arg) for arg in args], dim, kinds)
-
-

@@ -94,7 +94,9 @@ class Typer:
             elif isinstance(node, t.FuncDef) and isinstance(node.name, t.Name):
                 self.functions.setdefault(node.name.id, Function(node.name.id)).methods.append(node)
             elif isinstance(node, t.StructDef):
-                entries = {entry.target.id: None for entry in node.entries if isinstance(entry.target, t.Name)}
+                entries = {
+                    entry.target.id: None for entry in node.entries if isinstance(entry.target, t.Name)
+                }
                 self.structs[node.name.id] = Struct(node, dict(entries))
 
     def settle(self) -> None:
@@ -255,12 +257,14 @@ def _last(node: Optional[t.Node]) -> str:
 
 
 _ANNOTATIONS: dict[str, T] = {
-    **dict.fromkeys("Int Int64 Int32 Int16 Int8 UInt8 Integer UInt UInt64 UInt32".split(), INT),
-    **dict.fromkeys("Float64 Float32 Float16 AbstractFloat MX_float".split(), FLOAT),
+    **dict.fromkeys(
+        ["Int", "Int64", "Int32", "Int16", "Int8", "UInt8", "Integer", "UInt", "UInt64", "UInt32"], INT
+    ),
+    **dict.fromkeys(["Float64", "Float32", "Float16", "AbstractFloat", "MX_float"], FLOAT),
     "Real": NUM,
     "Number": NUM,
     "Bool": BOOL,
-    **dict.fromkeys("String AbstractString".split(), STR),
+    **dict.fromkeys(["String", "AbstractString"], STR),
     "Char": CHAR,
     "Symbol": SYM,
     "NDArray": nd(),
@@ -316,13 +320,13 @@ def _unary(typer: Typer, node: t.Unary) -> T:
     if node.op == "!":
         return value if value.arraylike else BOOL
     if node.op == "-":
-        return INT if value.kind == "int" else NUMERIC_OR(value)
+        return INT if value.kind == "int" else counted(value)
     if node.op in ("√", "∛"):
         return FLOAT if value.scalar else value
     return value
 
 
-def NUMERIC_OR(value: T) -> T:  # noqa: N802 - a small lattice operation
+def counted(value: T) -> T:
     """Ranges and lists that arithmetic makes arrays of."""
     if value.kind == "range":
         return arr(1, value.elem)
@@ -333,7 +337,7 @@ def NUMERIC_OR(value: T) -> T:  # noqa: N802 - a small lattice operation
 
 def arithmetic(op: str, left: T, right: T, dotted: bool) -> T:
     """The type of `left op right`."""
-    left, right = (NUMERIC_OR(x) if dotted or x.kind == "range" else x for x in (left, right))
+    left, right = (counted(x) if dotted or x.kind == "range" else x for x in (left, right))
     if left.scalar and right.scalar:
         return _scalars(op, left, right)
     if "symbolic" in (left.kind, right.kind):
@@ -366,7 +370,7 @@ def arithmetic(op: str, left: T, right: T, dotted: bool) -> T:
         if all(x.scalar for x in others):
             elem = _scalars(op, left.elem or left, right.elem or right)
             return arr(rank, elem if elem.scalar else None)
-        return arr(rank if not others or others[0].kind == "numeric" and False else None)
+        return arr(rank if not others else None)
     if "numeric" in (left.kind, right.kind):
         return NUMERIC
     return ANY
@@ -505,7 +509,10 @@ def indexed(obj: T, node: t.Index, args: list[T]) -> T:
     """The type of an element or a part."""
     if obj.kind == "dict":
         return obj.elem or ANY
-    whole = [isinstance(a, (t.Colon, t.Range)) or k.kind in ("range", "arr", "list") for a, k in zip(node.args, args)]
+    whole = [
+        isinstance(a, (t.Colon, t.Range)) or k.kind in ("range", "arr", "list")
+        for a, k in zip(node.args, args)
+    ]
     if obj.kind == "tuple":
         first = node.args[0] if node.args else None
         if whole and whole[0]:
@@ -568,7 +575,9 @@ def _lambda(typer: Typer, node: t.Lambda) -> T:
 
 def _funcdef(typer: Typer, node: t.FuncDef) -> T:
     typer.parameters(node)
-    differentiable = isinstance(node.name, t.Field) and bool(node.params) and _last(node.params[0].type) in typer.custom
+    differentiable = (
+        isinstance(node.name, t.Field) and bool(node.params) and _last(node.params[0].type) in typer.custom
+    )
     if differentiable:
         for param in node.params[1:]:
             typer.bind(param.target, arr() if typer.keeps else nd())
@@ -702,7 +711,12 @@ def _call(typer: Typer, node: t.Call) -> T:
         return ANY
     said = rule.type
     result = said(typer, node, args) if callable(said) else said
-    if node.dotted and base_name(node.fn) not in BROADCAST and not result.arraylike and mx_name(node.fn) is None:
+    if (
+        node.dotted
+        and base_name(node.fn) not in BROADCAST
+        and not result.arraylike
+        and mx_name(node.fn) is None
+    ):
         return list_of(result)
     return result
 
@@ -724,7 +738,11 @@ def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dic
     if known_function is None:
         if var.type is not None and var.type.kind == "struct" and var.type.name in typer.custom:
             return args[0] if args else ANY
-        if var.type is not None and var.type.kind == "struct" and called_struct(var.type.name) in typer.functions:
+        if (
+            var.type is not None
+            and var.type.kind == "struct"
+            and called_struct(var.type.name) in typer.functions
+        ):
             callee = typer.functions[called_struct(var.type.name)]
             for method in callee.methods:
                 typer.passed(method, args, keywords)
@@ -743,7 +761,9 @@ def _own_call(typer: Typer, node: t.Call, var: Var, args: list[T], keywords: dic
     for method in known_function.methods:
         if any(isinstance(arg, t.Splat) for arg in node.args):
             break
-        fits = len(args) <= len(method.params) and all(p.default is not None for p in method.params[len(args) :])
+        fits = len(args) <= len(method.params) and all(
+            p.default is not None for p in method.params[len(args) :]
+        )
         if fits or any(p.splat for p in method.params):
             typer.passed(method, args, keywords)
     result = known_function.coming or known_function.result or ANY

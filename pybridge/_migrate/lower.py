@@ -394,9 +394,47 @@ def is_type(node: Node) -> bool:
 
 
 _TYPES = frozenset(
-    "Any Int Int8 Int16 Int32 Int64 UInt8 UInt UInt16 UInt32 UInt64 Float16 Float32 Float64 Bool String Char Symbol "
-    "Real Number Integer AbstractFloat AbstractString Array Vector Matrix Tuple NDArray SymbolicNode Dict Pair "
-    "Function MX_float Union Set Nothing Complex ComplexF64 Context".split()
+    [
+        "Any",
+        "Int",
+        "Int8",
+        "Int16",
+        "Int32",
+        "Int64",
+        "UInt8",
+        "UInt",
+        "UInt16",
+        "UInt32",
+        "UInt64",
+        "Float16",
+        "Float32",
+        "Float64",
+        "Bool",
+        "String",
+        "Char",
+        "Symbol",
+        "Real",
+        "Number",
+        "Integer",
+        "AbstractFloat",
+        "AbstractString",
+        "Array",
+        "Vector",
+        "Matrix",
+        "Tuple",
+        "NDArray",
+        "SymbolicNode",
+        "Dict",
+        "Pair",
+        "Function",
+        "MX_float",
+        "Union",
+        "Set",
+        "Nothing",
+        "Complex",
+        "ComplexF64",
+        "Context",
+    ]
 )
 
 
@@ -496,9 +534,9 @@ def _macro(low: Lowering, node: Any) -> Node:
 def _dotted(node: Node) -> Node:
     """@. puts a dot to every operator, call and assignment inside."""
     for each in node.walk():
-        if isinstance(each, (Binary, Unary, Call)) and not (isinstance(each, Binary) and each.op == "=>"):
-            each.dotted = True
-        elif isinstance(each, Assign):
+        if (
+            isinstance(each, (Binary, Unary, Call)) and not (isinstance(each, Binary) and each.op == "=>")
+        ) or isinstance(each, Assign):
             each.dotted = True
         elif isinstance(each, Compare):
             each.ops = [op if op.startswith(".") else "." + op for op in each.ops]

@@ -28,8 +28,8 @@ from .tree import (
     Return,
     Str,
     StructDef,
-    Tuple_,
     Try,
+    Tuple_,
     Unknown,
     Using,
     While,
@@ -224,8 +224,11 @@ def _try(low: Lowering, node: Any) -> Node:
         if clause.type == "catch_clause":
             kids = list(clause.children)[1:]
             first = kids[0] if kids else None
-            named = first is not None and first.type == "identifier"
-            if named and first.start_point[0] == clause.start_point[0]:
+            if (
+                first is not None
+                and first.type == "identifier"
+                and first.start_point[0] == clause.start_point[0]
+            ):
                 name = Name(low.at(first), low.text(first))
                 kids = kids[1:]
             handler = block(low, kids, low.at(clause))

@@ -6,8 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from . import tree as t
-from .code import call, const, py
-from .code import text as unparsed
+from .code import py, update
 
 if TYPE_CHECKING:
     from .translator import Translator
@@ -15,7 +14,21 @@ if TYPE_CHECKING:
 _LOGGED = {"info": "info", "warn": "warning", "error": "error", "debug": "debug"}
 # What these say to Julia's compiler has no meaning in Python.
 _IGNORED = frozenset(
-    "inbounds simd inline noinline fastmath views view nospecialize polly propagate_inbounds pure sync mx".split()
+    [
+        "inbounds",
+        "simd",
+        "inline",
+        "noinline",
+        "fastmath",
+        "views",
+        "view",
+        "nospecialize",
+        "polly",
+        "propagate_inbounds",
+        "pure",
+        "sync",
+        "mx",
+    ]
 )
 
 
@@ -100,16 +113,18 @@ def _inplace(tr: Translator, node: t.MacroCall, last: Any) -> None:
     tr.met["@inplace"].target = "x += y, x -= y, …"
     if last.op not in ("+", "-", "*", "/", "%"):
         tr.refuse(node, f"@inplace with {last.op}=")
-    from .code import augmented
-
-    tr.emit(ast.AugAssign(tr.target(last.target), augmented(last.op), tr.expr(last.value)))
+    tr.emit(update(tr.target(last.target), last.op, tr.expr(last.value)))
 
 
 def _test(tr: Translator, node: t.MacroCall, args: list[t.Node]) -> None:
     if node.name != "test":
         tr.emit(f"# @{node.name} {tr.source.text(args[0].at.start, args[0].at.stop)}")
         return
-    given = {arg.target.id: arg.value for arg in args[1:] if isinstance(arg, t.Assign) and isinstance(arg.target, t.Name)}
+    given = {
+        arg.target.id: arg.value
+        for arg in args[1:]
+        if isinstance(arg, t.Assign) and isinstance(arg.target, t.Name)
+    }
     first = args[0]
     if isinstance(first, t.Compare) and first.ops == ["≈"]:
         tr.emit(ast.Assert(tr.approximately(first.items[0], first.items[1], given), None))
@@ -136,6 +151,3 @@ def _test_set(tr: Translator, node: t.MacroCall, args: list[t.Node]) -> None:
     tr.emit(f"def {name}():")
     with tr.indented():
         tr.block(body if isinstance(body, t.Block) else t.Block(body.at, [body]), None)
-
-
-__all__ = ["call", "const", "statement", "unparsed", "value"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
 from .base_arrays import _DTYPES, dtype_of, options, shape_rank
-from .code import augmented, call, const, method, py, subscript
+from .code import call, const, method, py, subscript, update
 from .operators import OPERATORS
 from .rules import Rule, base_name
-from .types import ANY, CONTEXT, FLOAT, NONE, OBJECT, SYMBOLIC, T, nd
+from .types import ANY, CONTEXT, NONE, SYMBOLIC, T, nd
 
 if TYPE_CHECKING:
     from .infer import Typer
@@ -30,7 +30,9 @@ def _parted(tr: Any, node: t.Call) -> tuple[Optional[t.Node], list[t.Node], Opti
     return kind, args, context
 
 
-def extras(tr: Translator, kind: Optional[t.Node], context: Optional[t.Node]) -> list[tuple[Optional[str], ast.expr]]:
+def extras(
+    tr: Translator, kind: Optional[t.Node], context: Optional[t.Node]
+) -> list[tuple[Optional[str], ast.expr]]:
     """The keywords for dtype and context, where they are not MXNet's own defaults."""
     keywords: list[tuple[Optional[str], ast.expr]] = []
     if context is not None:
@@ -100,7 +102,9 @@ def static_dtype(tr: Translator, node: t.Node) -> str:
     return ""
 
 
-def as_ndarray(tr: Translator, value: t.Node, context: Optional[t.Node] = None, kind: Optional[t.Node] = None) -> ast.expr:
+def as_ndarray(
+    tr: Translator, value: t.Node, context: Optional[t.Node] = None, kind: Optional[t.Node] = None
+) -> ast.expr:
     """A Julia array as an NDArray of the same element type, where mx.nd.array would make float32 of it."""
     keywords = extras(tr, kind, context)
     source = tr.array(value, literal=True)
@@ -116,8 +120,14 @@ def as_ndarray(tr: Translator, value: t.Node, context: Optional[t.Node] = None, 
             else:
                 keywords.append(("dtype", const("float64")))
                 if tr.type(value).kind == "any":
-                    tr.check(value, "the element type is not known here; mx.nd.array keeps none by itself", "type")
-    if isinstance(source, ast.Call) and isinstance(value, (t.Vector, t.Matrix)) and ast.unparse(source.func) == "np.array":
+                    tr.check(
+                        value, "the element type is not known here; mx.nd.array keeps none by itself", "type"
+                    )
+    if (
+        isinstance(source, ast.Call)
+        and isinstance(value, (t.Vector, t.Matrix))
+        and ast.unparse(source.func) == "np.array"
+    ):
         source = source.args[0]  # lists do as well
     return call("mx.nd.array", [source], keywords)
 
@@ -144,7 +154,16 @@ def _ndarray_type(typer: Typer, node: t.Call, args: list[T]) -> T:
 def _random(word: str, first: str, second: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         given = options(node)
-        names = {"low": "low", "high": "high", "μ": "loc", "σ": "scale", "mean": "loc", "std": "scale", "mu": "loc", "sigma": "scale"}
+        names = {
+            "low": "low",
+            "high": "high",
+            "μ": "loc",
+            "σ": "scale",
+            "mean": "loc",
+            "std": "scale",
+            "mu": "loc",
+            "sigma": "scale",
+        }
         keywords: list[tuple[Optional[str], ast.expr]] = [
             (names[key], tr.expr(value)) for key, value in given.items() if key in names
         ]
@@ -192,7 +211,7 @@ def _same(typer: Typer, node: t.Call, args: list[T]) -> T:
 def _in_place(op: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         target, value = node.args[:2]
-        tr.before(ast.AugAssign(tr.assignable(target), augmented(op), tr.expr(value)))
+        tr.before(update(tr.assignable(target), op, tr.expr(value)))
         return tr.expr(target)
 
     return emit
@@ -298,11 +317,57 @@ def _operator_type(typer: Typer, node: t.Call, args: list[T]) -> T:
 
 
 _SAME_RANK = frozenset(
-    "Activation LeakyReLU Dropout BatchNorm Convolution Deconvolution Pooling BlockGrad make_loss MakeLoss softmax "
-    "log_softmax sigmoid relu tanh exp log sqrt square abs concat Concat add_n ElementWiseSum clip SoftmaxOutput "
-    "SoftmaxActivation elemwise_add elemwise_mul elemwise_sub elemwise_div zeros_like ones_like identity "
-    "broadcast_add broadcast_mul broadcast_sub broadcast_div broadcast_plus broadcast_minus smooth_l1 "
-    "InstanceNorm LayerNorm L2Normalization LRN UpSampling SwapAxis cast Cast".split()
+    [
+        "Activation",
+        "LeakyReLU",
+        "Dropout",
+        "BatchNorm",
+        "Convolution",
+        "Deconvolution",
+        "Pooling",
+        "BlockGrad",
+        "make_loss",
+        "MakeLoss",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+        "relu",
+        "tanh",
+        "exp",
+        "log",
+        "sqrt",
+        "square",
+        "abs",
+        "concat",
+        "Concat",
+        "add_n",
+        "ElementWiseSum",
+        "clip",
+        "SoftmaxOutput",
+        "SoftmaxActivation",
+        "elemwise_add",
+        "elemwise_mul",
+        "elemwise_sub",
+        "elemwise_div",
+        "zeros_like",
+        "ones_like",
+        "identity",
+        "broadcast_add",
+        "broadcast_mul",
+        "broadcast_sub",
+        "broadcast_div",
+        "broadcast_plus",
+        "broadcast_minus",
+        "smooth_l1",
+        "InstanceNorm",
+        "LayerNorm",
+        "L2Normalization",
+        "LRN",
+        "UpSampling",
+        "SwapAxis",
+        "cast",
+        "Cast",
+    ]
 )
 
 
@@ -328,12 +393,18 @@ RULES |= {
     "zeros": Rule(_created("zeros"), _created_type, "mx.nd.zeros", "sizes turned round"),
     "ones": Rule(_created("ones"), _created_type, "mx.nd.ones", "sizes turned round"),
     "empty": Rule(_created("empty"), _created_type, "mx.nd.empty", "sizes turned round"),
-    "fill": Rule(_filled, lambda ty, n, a: nd(shape_rank(ty, n.args[1:])), "mx.nd.full", "sizes turned round"),
+    "fill": Rule(
+        _filled, lambda ty, n, a: nd(shape_rank(ty, n.args[1:])), "mx.nd.full", "sizes turned round"
+    ),
     "NDArray": Rule(_ndarray, _ndarray_type, "mx.nd.array, mx.nd.empty", "the element type is kept"),
     "zeros_like": Rule("mx.nd.zeros_like(_0)", _same),
     "ones_like": Rule("mx.nd.ones_like(_0)", _same),
-    "rand": Rule(_random("uniform", "low", "high"), _random_type, "mx.nd.random.uniform", "sizes turned round"),
-    "randn": Rule(_random("normal", "loc", "scale"), _random_type, "mx.nd.random.normal", "μ → loc, σ → scale"),
+    "rand": Rule(
+        _random("uniform", "low", "high"), _random_type, "mx.nd.random.uniform", "sizes turned round"
+    ),
+    "randn": Rule(
+        _random("normal", "loc", "scale"), _random_type, "mx.nd.random.normal", "μ → loc, σ → scale"
+    ),
     "rand!": Rule(_random_into("uniform", "low", "high"), _same, "mx.nd.random.uniform(out=x)"),
     "randn!": Rule(_random_into("normal", "loc", "scale"), _same, "mx.nd.random.normal(out=x)"),
     "srand": Rule("mx.random.seed(_0)", NONE),

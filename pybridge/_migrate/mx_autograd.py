@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import tree as t
 from .code import call
 from .rules import Rule
-from .types import ANY, BOOL, NONE, SYMBOLIC, T, nd
+from .types import ANY, BOOL, NONE, SYMBOLIC, T
 
 if TYPE_CHECKING:
     from .infer import Typer
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLOCKS = ("record", "pause", "train_mode", "predict_mode")
 
 
-def _front(name: str) -> object:
+def _front(name: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
         return call(
             f"pb.{name}",
@@ -45,15 +45,15 @@ def _same(typer: Typer, node: t.Call, args: list[T]) -> T:
 
 
 RULES: dict[str, Rule] = {
-    "attach_grad!": Rule(_front("attach_grad"), _same, "pb.attach_grad"),  # type: ignore[arg-type]
-    "attach_grad": Rule(_front("attach_grad"), _same, "pb.attach_grad"),  # type: ignore[arg-type]
+    "attach_grad!": Rule(_front("attach_grad"), _same, "pb.attach_grad"),
+    "attach_grad": Rule(_front("attach_grad"), _same, "pb.attach_grad"),
     "getgrad": Rule("pb.getgrad(_0)", _same),
     "grad": Rule("pb.getgrad(_0)", _same),
     "∇": Rule("pb.getgrad(_0)", _same),
-    "mark_variables!": Rule(_front("mark_variables"), NONE, "pb.mark_variables"),  # type: ignore[arg-type]
-    "mark_variables": Rule(_front("mark_variables"), NONE, "pb.mark_variables"),  # type: ignore[arg-type]
-    "backward!": Rule(_front("backward"), NONE, "pb.backward"),  # type: ignore[arg-type]
-    "backward": Rule(_front("backward"), NONE, "pb.backward"),  # type: ignore[arg-type]
+    "mark_variables!": Rule(_front("mark_variables"), NONE, "pb.mark_variables"),
+    "mark_variables": Rule(_front("mark_variables"), NONE, "pb.mark_variables"),
+    "backward!": Rule(_front("backward"), NONE, "pb.backward"),
+    "backward": Rule(_front("backward"), NONE, "pb.backward"),
     "symbol": Rule("pb.symbol(_0)", SYMBOLIC),
     "is_recording": Rule("pb.is_recording()", BOOL),
     "is_training": Rule("pb.is_training()", BOOL),

@@ -12,7 +12,6 @@ from .rules import Rule
 from .types import ANY, NONE, OBJECT, PROVIDER, SYMBOLIC, T, arr, list_of, nd
 
 if TYPE_CHECKING:
-    from .infer import Typer
     from .translator import Translator
 
 _COMMON = {
@@ -25,7 +24,15 @@ _COMMON = {
     "scale": "rescale_grad",
     "grad_scale": "rescale_grad",
 }
-_BETAS = {"β1": "beta1", "β2": "beta2", "beta1": "beta1", "beta2": "beta2", "ϵ": "epsilon", "ε": "epsilon", "epsilon": "epsilon"}
+_BETAS = {
+    "β1": "beta1",
+    "β2": "beta2",
+    "beta1": "beta1",
+    "beta2": "beta2",
+    "ϵ": "epsilon",
+    "ε": "epsilon",
+    "epsilon": "epsilon",
+}
 # Name in Python, the names of the parameters, and MXNet.jl's defaults where MXNet's differ.
 OPTIMIZERS: dict[str, tuple[str, dict[str, str], dict[str, float]]] = {
     "SGD": ("SGD", {"μ": "momentum", "momentum": "momentum"}, {"learning_rate": 0.01, "wd": 0.0001}),
@@ -179,8 +186,20 @@ def _network(tr: Translator, node: t.Call) -> ast.expr:
     return tr.network(node)
 
 
-def _variable(tr: Translator, node: t.Call) -> ast.expr:
-    return tr.network(node)
+def _count_samples(tr: Translator, node: t.Call) -> ast.expr:
+    return py("_0.data[0].shape[0] - _0.pad", tr.expr(node.args[-1]))
+
+
+def _feed_forward(tr: Translator, node: t.Call) -> ast.expr:
+    return tr.feed_forward(node)
+
+
+def _fit(tr: Translator, node: t.Call) -> ast.expr:
+    return tr.fit(node)
+
+
+def _predict(tr: Translator, node: t.Call) -> ast.expr:
+    return tr.predicted(node)
 
 
 def _unsupported(why: str) -> Any:
@@ -189,10 +208,18 @@ def _unsupported(why: str) -> Any:
 
 RULES: dict[str, Rule] = {
     **{
-        name: Rule(_optimizer(name), OBJECT, f"mx.optimizer.{target}", ", ".join(f"{k} → {v}" for k, v in own.items()))
+        name: Rule(
+            _optimizer(name),
+            OBJECT,
+            f"mx.optimizer.{target}",
+            ", ".join(f"{k} → {v}" for k, v in own.items()),
+        )
         for name, (target, own, _) in OPTIMIZERS.items()
     },
-    **{name: Rule(_metric(name), OBJECT, f"mx.metric.{t_}" if t_ else "refused") for name, t_ in METRICS.items()},
+    **{
+        name: Rule(_metric(name), OBJECT, f"mx.metric.{t_}" if t_ else "refused")
+        for name, t_ in METRICS.items()
+    },
     "MultiMetric": Rule(_multi_metric, OBJECT, "mx.metric.CompositeEvalMetric"),
     "UniformInitializer": Rule(_uniform, OBJECT, "mx.init.Uniform"),
     "NormalInitializer": Rule(_normal, OBJECT, "mx.init.Normal", "mean zero only"),
@@ -204,31 +231,41 @@ RULES: dict[str, Rule] = {
     "get_data": Rule(_batch("data"), list_of(nd()), "batch.data"),
     "get_label": Rule(_batch("label"), list_of(nd()), "batch.label"),
     "get": Rule(get_from_batch, nd(), "batch.data[0], batch.label[0], metric.get()"),
-    "count_samples": Rule(lambda tr, n: py("_0.data[0].shape[0] - _0.pad", tr.expr(n.args[-1])), T("int", nonneg=True), "batch size less pad"),
+    "count_samples": Rule(_count_samples, T("int", nonneg=True), "batch size less pad"),
     "get_batch_size": Rule("_0.batch_size", T("int", nonneg=True)),
     "eachbatch": Rule("_0", lambda typer, n, args: args[0]),
-    "Variable": Rule(_variable, SYMBOLIC, "the input of a Gluon block"),
+    "Variable": Rule(_network, SYMBOLIC, "the input of a Gluon block"),
     "MLP": Rule(_network, SYMBOLIC, "gluon.nn.HybridSequential of gluon.nn.Dense"),
-    "FeedForward": Rule(lambda tr, n: tr.feed_forward(n), T("model"), "a Gluon block, initialized by the training loop"),
-    "fit": Rule(lambda tr, n: tr.fit(n), NONE, "a training loop with gluon.Trainer"),
-    "train": Rule(lambda tr, n: tr.fit(n), NONE, "a training loop with gluon.Trainer"),
-    "predict": Rule(lambda tr, n: tr.predicted(n), arr(2), "net(batch.data[0]) over the batches"),
+    "FeedForward": Rule(_feed_forward, T("model"), "a Gluon block, initialized by the training loop"),
+    "fit": Rule(_fit, NONE, "a training loop with gluon.Trainer"),
+    "train": Rule(_fit, NONE, "a training loop with gluon.Trainer"),
+    "predict": Rule(_predict, arr(2), "net(batch.data[0]) over the batches"),
     "Group": Rule(_unsupported("several outputs of a symbolic network"), SYMBOLIC, "refused"),
     "bind": Rule(_unsupported("binding an executor: call the Gluon block instead"), ANY, "refused"),
     "simple_bind": Rule(_unsupported("binding an executor: call the Gluon block instead"), ANY, "refused"),
     "forward": Rule(_unsupported("running an executor: call the Gluon block instead"), ANY, "refused"),
-    "infer_shape": Rule(_unsupported("shapes of a symbol: Gluon infers them at the first call"), ANY, "refused"),
-    "list_arguments": Rule(_unsupported("arguments of a symbol: net.collect_params() lists a block's"), ANY, "refused"),
+    "infer_shape": Rule(
+        _unsupported("shapes of a symbol: Gluon infers them at the first call"), ANY, "refused"
+    ),
+    "list_arguments": Rule(
+        _unsupported("arguments of a symbol: net.collect_params() lists a block's"), ANY, "refused"
+    ),
     "list_outputs": Rule(_unsupported("outputs of a symbol"), ANY, "refused"),
-    "load_checkpoint": Rule(_unsupported("a checkpoint of symbols: gluon.SymbolBlock.imports reads one"), ANY, "refused"),
-    "save_checkpoint": Rule(_unsupported("a checkpoint of symbols: net.save_parameters writes a block's"), ANY, "refused"),
+    "load_checkpoint": Rule(
+        _unsupported("a checkpoint of symbols: gluon.SymbolBlock.imports reads one"), ANY, "refused"
+    ),
+    "save_checkpoint": Rule(
+        _unsupported("a checkpoint of symbols: net.save_parameters writes a block's"), ANY, "refused"
+    ),
     "to_graphviz": Rule(_unsupported("drawing a symbol: mx.viz.plot_network draws one"), ANY, "refused"),
     "KVStore": Rule("mx.kv.create(_0)", OBJECT),
     "init!": Rule("_0.init(_1, _2)", NONE),
     "pull!": Rule("_0.pull(_1, out=_2)", NONE),
     "push!": Rule("_0.push(_1, _2)", NONE),
     "reset!": Rule("_0.reset()", NONE),
-    "update!": Rule(_unsupported("an update by hand: gluon.Trainer, or optimizer.update with a state"), NONE, "refused"),
+    "update!": Rule(
+        _unsupported("an update by hand: gluon.Trainer, or optimizer.update with a state"), NONE, "refused"
+    ),
     "getupdater": Rule("mx.optimizer.get_updater(_0)", T("func")),
     "get_updater": Rule("mx.optimizer.get_updater(_0)", T("func")),
 }

@@ -44,7 +44,24 @@ _SCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹",
 
 # What the translation itself writes: a variable of that name would stand in its way.
 _WRITTEN = frozenset(
-    "np mx pb math sys gluon logging random time fractions functools itertools Path dataclass field Any".split()
+    [
+        "np",
+        "mx",
+        "pb",
+        "math",
+        "sys",
+        "gluon",
+        "logging",
+        "random",
+        "time",
+        "fractions",
+        "functools",
+        "itertools",
+        "Path",
+        "dataclass",
+        "field",
+        "Any",
+    ]
 )
 _BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 

@@ -22,7 +22,23 @@ _IMPORTS = {
     "Any": "from typing import Any",
 }
 _MODULES = frozenset(
-    "math sys os logging time fractions functools itertools collections operator random re gc numbers pytest".split()
+    [
+        "math",
+        "sys",
+        "os",
+        "logging",
+        "time",
+        "fractions",
+        "functools",
+        "itertools",
+        "collections",
+        "operator",
+        "random",
+        "re",
+        "gc",
+        "numbers",
+        "pytest",
+    ]
 )
 LINE_LENGTH = 100
 
@@ -61,13 +77,17 @@ def with_imports(body: str, tree: ast.Module, logs: bool) -> tuple[str, int, int
         if word in used:
             module = _IMPORTS[word].split()[1]
             froms.setdefault(module, []).append(word)
-    standard += [f"from {module} import {', '.join(sorted(words))}" for module, words in sorted(froms.items())]
+    standard += [
+        f"from {module} import {', '.join(sorted(words))}" for module, words in sorted(froms.items())
+    ]
     others = [_IMPORTS["np"]] if "np" in used else []
     others += ["import pytest"] if "pytest" in used else []
     mxnet = bool(used & {"mx", "gluon"})
     if "pb" in used or mxnet:
         # pybridge first: it puts back the old names of NumPy's that MXNet asks for
-        others.append(_IMPORTS["pb"] if "pb" in used else "import pybridge  # noqa: F401  (MXNet wants it first)")
+        others.append(
+            _IMPORTS["pb"] if "pb" in used else "import pybridge  # noqa: F401  (MXNet wants it first)"
+        )
     others += [_IMPORTS[word] for word in ("mx", "gluon") if word in used]
     groups = ["\n".join(group) for group in (standard, others) if group]
     if logs:
@@ -101,15 +121,25 @@ def _ruff() -> str:
     for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
         if (folder / name).is_file():
             return str(folder / name)
-    for folder in os.get_exec_path():
-        if (Path(folder) / name).is_file():
-            return str(Path(folder) / name)
-    raise FormatError("ruff is not installed; it formats what is written: pip install 'mxnet-pybridge[migrate]'")
+    for entry in os.get_exec_path():
+        if (Path(entry) / name).is_file():
+            return str(Path(entry) / name)
+    raise FormatError(
+        "ruff is not installed; it formats what is written: pip install 'mxnet-pybridge[migrate]'"
+    )
 
 
 def formatted(text: str) -> str:
     """The text as `ruff format` writes it, whatever settings lie around."""
-    command = [_ruff(), "format", "--isolated", "--quiet", f"--line-length={LINE_LENGTH}", "--stdin-filename=x.py", "-"]
+    command = [
+        _ruff(),
+        "format",
+        "--isolated",
+        "--quiet",
+        f"--line-length={LINE_LENGTH}",
+        "--stdin-filename=x.py",
+        "-",
+    ]
     ran = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=False)
     if ran.returncode != 0:
         raise FormatError(f"ruff did not take the translated text: {ran.stderr.strip()}")

@@ -58,7 +58,11 @@ def _file(entry: Entry) -> str:
         f"<tr><td>{note.row}:{note.col}</td><td>{html.escape(note.kind)}</td><td>{html.escape(note.why)}</td></tr>"
         for note in entry.made.attention
     )
-    table = f"<table class='notes'><tr><th>line</th><th>what</th><th>why</th></tr>{notes}</table>" if notes else ""
+    table = (
+        f"<table class='notes'><tr><th>line</th><th>what</th><th>why</th></tr>{notes}</table>"
+        if notes
+        else ""
+    )
     return f"<h2>{title} → {html.escape(entry.target)}</h2>{table}{_sides(entry.made)}"
 
 
@@ -70,7 +74,7 @@ def _sides(made: Translated) -> str:
         if row > cuts[-1][1] and line > cuts[-1][0]:
             cuts.append((line, row))
     cuts.append((len(new) + 1, len(old) + 1))
-    marked = {}
+    marked: dict[int, str] = {}
     for note in made.notes:
         for row in range(note.row, note.end_row + 1):
             marked[row] = "left" if not note.turned else marked.get(row, "look")

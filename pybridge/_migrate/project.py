@@ -82,9 +82,7 @@ def _job(path: Path, relative: PurePosixPath) -> Job:
         return job
     names = Names()
     job.defines = [names.of(name) for name in top.vars]
-    job.free = frozenset(
-        each.id for each in tree.walk() if isinstance(each, t.Name) and each.var is None
-    )
+    job.free = frozenset(each.id for each in tree.walk() if isinstance(each, t.Name) and each.var is None)
     return job
 
 
@@ -104,7 +102,9 @@ def turn(job: Job, everything: list[Job], functions: str) -> Translated:
         if other is not job and other.error is None:
             shown = os.path.relpath(other.path, folder).replace(os.sep, "/")
             included[shown] = sorted(name for name in other.defines if name in given)
-    elsewhere = frozenset(name for name in job.free if any(Names().of(name) in o.defines for o in everything if o is not job))
+    elsewhere = frozenset(
+        name for name in job.free if any(Names().of(name) in o.defines for o in everything if o is not job)
+    )
     return translate(
         str(job.path),
         job.data,

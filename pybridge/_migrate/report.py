@@ -87,7 +87,9 @@ class Report:
             "turned": self.turned,
             "kept_in_julia": self.kept,
             "attention": self.attention,
-            "names": [{"name": name, "target": target, "count": count} for name, target, count in self.names()],
+            "names": [
+                {"name": name, "target": target, "count": count} for name, target, count in self.names()
+            ],
         }
 
     def to_html(self, path: str | PathLike[str]) -> Path:
@@ -114,7 +116,9 @@ class Report:
         share = f" ({100 * self.turned / self.total:.0f} %)" if self.total else ""
         kept = f", {self.kept} of differentiable functions stay Julia" if self.kept else ""
         parts.append(
-            Text(f"{self.turned} of {self.total} lines turned{share}{kept}; {self.attention} places need a person")
+            Text(
+                f"{self.turned} of {self.total} lines turned{share}{kept}; {self.attention} places need a person"
+            )
         )
         return Group(*parts)
 
@@ -126,7 +130,9 @@ class Report:
 
 
 def _files(report: Report) -> Table:
-    table = Table("file", "Python", "lines", "turned", "Julia", "to look at", title="Files", title_justify="left")
+    table = Table(
+        "file", "Python", "lines", "turned", "Julia", "to look at", title="Files", title_justify="left"
+    )
     for entry in report.entries:
         made = entry.made
         if made is None:

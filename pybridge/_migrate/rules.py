@@ -40,16 +40,104 @@ class Rule:
 
 # Broadcasting is in these rules' own hands; other functions go element by element in a comprehension.
 BROADCAST = frozenset(
-    "exp expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh arcsin arccos "
-    "arctan abs abs2 sign gamma lgamma erf isnan isinf isfinite floor ceil trunc round deg2rad rad2deg min max clamp "
-    "div rem mod fld cld Int Int64 Int32 Float64 Float32 Float16 float hypot xor iseven isodd σ sigmoid relu softmax "
-    "log_softmax zero one mod1 identity real imag".split()
+    [
+        "exp",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "abs",
+        "abs2",
+        "sign",
+        "gamma",
+        "lgamma",
+        "erf",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "floor",
+        "ceil",
+        "trunc",
+        "round",
+        "deg2rad",
+        "rad2deg",
+        "min",
+        "max",
+        "clamp",
+        "div",
+        "rem",
+        "mod",
+        "fld",
+        "cld",
+        "Int",
+        "Int64",
+        "Int32",
+        "Float64",
+        "Float32",
+        "Float16",
+        "float",
+        "hypot",
+        "xor",
+        "iseven",
+        "isodd",
+        "σ",
+        "sigmoid",
+        "relu",
+        "softmax",
+        "log_softmax",
+        "zero",
+        "one",
+        "mod1",
+        "identity",
+        "real",
+        "imag",
+    ]
 )
 
 # Packages whose names are Julia's own or come with Julia.
 STANDARD = frozenset(
-    "Base Core Statistics Random LinearAlgebra Printf Test Dates Iterators Logging DelimitedFiles Mmap Pkg "
-    "InteractiveUtils Libdlib Serialization SparseArrays Distributed SharedArrays Sockets UUIDs Unicode".split()
+    [
+        "Base",
+        "Core",
+        "Statistics",
+        "Random",
+        "LinearAlgebra",
+        "Printf",
+        "Test",
+        "Dates",
+        "Iterators",
+        "Logging",
+        "DelimitedFiles",
+        "Mmap",
+        "Pkg",
+        "InteractiveUtils",
+        "Libdlib",
+        "Serialization",
+        "SparseArrays",
+        "Distributed",
+        "SharedArrays",
+        "Sockets",
+        "UUIDs",
+        "Unicode",
+    ]
 )
 
 
@@ -77,10 +165,48 @@ def mx_rules() -> dict[str, Rule]:
 
 # What `using MXNet` brings into scope without the prefix.
 EXPORTED = frozenset(
-    "NDArray context expand_dims σ sigmoid relu softmax log_softmax broadcast_to broadcast_axis broadcast_axes "
-    "Variable cpu gpu FeedForward predict MLP ACE Accuracy MSE MultiACE MultiMetric NMSE SeqMetric "
-    "UniformInitializer NormalInitializer XavierInitializer AdaDelta AdaGrad ADAM AdaMax Nadam RMSProp SGD "
-    "ArrayDataProvider SymbolicNode KVStore clip empty Context".split()
+    [
+        "NDArray",
+        "context",
+        "expand_dims",
+        "σ",
+        "sigmoid",
+        "relu",
+        "softmax",
+        "log_softmax",
+        "broadcast_to",
+        "broadcast_axis",
+        "broadcast_axes",
+        "Variable",
+        "cpu",
+        "gpu",
+        "FeedForward",
+        "predict",
+        "MLP",
+        "ACE",
+        "Accuracy",
+        "MSE",
+        "MultiACE",
+        "MultiMetric",
+        "NMSE",
+        "SeqMetric",
+        "UniformInitializer",
+        "NormalInitializer",
+        "XavierInitializer",
+        "AdaDelta",
+        "AdaGrad",
+        "ADAM",
+        "AdaMax",
+        "Nadam",
+        "RMSProp",
+        "SGD",
+        "ArrayDataProvider",
+        "SymbolicNode",
+        "KVStore",
+        "clip",
+        "empty",
+        "Context",
+    ]
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 from .tree import (
     AbstractDef,
     Assign,
+    Binding,
     Block,
     Call,
     Comprehension,
@@ -37,7 +38,20 @@ from .types import T
 
 # Functions that change their first argument (the exclamation mark says so), as far as lists are concerned.
 GROWS = frozenset(
-    "push! pushfirst! append! prepend! pop! popfirst! insert! deleteat! resize! empty! sizehint! splice!".split()
+    [
+        "push!",
+        "pushfirst!",
+        "append!",
+        "prepend!",
+        "pop!",
+        "popfirst!",
+        "insert!",
+        "deleteat!",
+        "resize!",
+        "empty!",
+        "sizehint!",
+        "splice!",
+    ]
 )
 
 
@@ -71,7 +85,9 @@ class Scope:
         self.function: Scope = self if kind in ("file", "function") or parent is None else parent.function
         self.outer: set[str] = set()  # written here, belonging to a function around this one
         self.file_names: set[str] = set()  # written here, belonging to the file
-        self.growing_fields: set[str] = set()  # names of fields that something is pushed to (of the file's scope)
+        self.growing_fields: set[str] = (
+            set()
+        )  # names of fields that something is pushed to (of the file's scope)
 
     def own(self, name: str) -> Var:
         """The variable of this name in this scope, made if need be."""
@@ -204,7 +220,7 @@ def _changed(scope: Scope, node: Node, grows: bool = False) -> None:
 
 
 def _visit(scope: Scope, node: Node) -> None:
-    handler = _VISIT.get(type(node))
+    handler: Any = _VISIT.get(type(node))
     if handler is not None:
         handler(scope, node)
         return
@@ -321,7 +337,7 @@ def _loop(scope: Scope, node: For) -> None:
     _visit(inner, node.body)
 
 
-def _bindings(inner: Scope, bindings: list) -> None:  # type: ignore[type-arg]
+def _bindings(inner: Scope, bindings: list[Binding]) -> None:
     for binding in bindings:
         _visit(inner, binding.iterable)
         for name in targets(binding.target):

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import tree as t
 from .blocks import block_of
-from .code import augmented, binary, call, const, integer, name, negated, py, shifted, text
+from .code import call, const, integer, name, negated, shifted, text, update
 from .custom import method_of
 from .functional import simple_body
-from .infer import element
 from .notes import Note, Refused
 from .scopes import targets
-from .types import arr
 
 if TYPE_CHECKING:
     from .translator import Translator
@@ -71,7 +69,24 @@ def comment(tr: Translator, node: t.Comment) -> None:
         tr.lines.append(Line(tr.depth, line))
 
 
-_BLOCK_WORDS = frozenset("module function for while if let begin struct do try macro type end baremodule".split())
+_BLOCK_WORDS = frozenset(
+    [
+        "module",
+        "function",
+        "for",
+        "while",
+        "if",
+        "let",
+        "begin",
+        "struct",
+        "do",
+        "try",
+        "macro",
+        "type",
+        "end",
+        "baremodule",
+    ]
+)
 
 
 def _names_an_end(tr: Translator, node: t.Comment) -> bool:
@@ -85,7 +100,11 @@ def comment_lines(source: str) -> list[str]:
     """# and #= =# comments as Python's."""
     if source.startswith("#="):
         inner = source[2:].removesuffix("=#")
-        return [("# " + line.strip()).rstrip() for line in inner.strip("\n").split("\n") if line.strip() or inner.strip()]
+        return [
+            ("# " + line.strip()).rstrip()
+            for line in inner.strip("\n").split("\n")
+            if line.strip() or inner.strip()
+        ]
     body = source[1:].rstrip()
     return ["#" + body] if not body or body[0] in " !#:-" else ["# " + body]
 
@@ -146,8 +165,36 @@ def deliver(tr: Translator, value: ast.expr, dest: Dest) -> None:
 
 # Calls whose value nobody wants when they end a function.
 _NO_VALUE = frozenset(
-    "println print show display push! append! insert! pushfirst! prepend! sort! empty! delete! deleteat! foreach "
-    "backward! attach_grad! copy! copyto! fill! merge! close flush sleep exit seed! srand waitall fit".split()
+    [
+        "println",
+        "print",
+        "show",
+        "display",
+        "push!",
+        "append!",
+        "insert!",
+        "pushfirst!",
+        "prepend!",
+        "sort!",
+        "empty!",
+        "delete!",
+        "deleteat!",
+        "foreach",
+        "backward!",
+        "attach_grad!",
+        "copy!",
+        "copyto!",
+        "fill!",
+        "merge!",
+        "close",
+        "flush",
+        "sleep",
+        "exit",
+        "seed!",
+        "srand",
+        "waitall",
+        "fit",
+    ]
 )
 
 
@@ -165,15 +212,21 @@ def _expression(tr: Translator, node: t.Node, dest: Dest) -> None:
     if isinstance(node, t.Call):
         if _raising(tr, node, dest) or _loop_call(tr, node) or _opened(tr, node, dest) or _included(tr, node):
             return
-        fresh = tr.called(node) in _NO_VALUE and dest == RETURN and tr.type(node).kind in ("none", "list", "any", "set", "dict")
+        fresh = (
+            tr.called(node) in _NO_VALUE
+            and dest == RETURN
+            and tr.type(node).kind in ("none", "list", "any", "set", "dict")
+        )
         if fresh and (tr.called(node) not in ("attach_grad!",)):
             dest = None if tr.type(node).kind == "none" or tr.state.get("changes") else dest
         count = len(tr.lines)
         value = tr.call(node, statement=dest is None)
-        if dest is None and isinstance(value, (ast.Name, ast.Constant, ast.Attribute)) and len(tr.lines) > count:
+        if (
+            dest is None
+            and isinstance(value, (ast.Name, ast.Constant, ast.Attribute))
+            and len(tr.lines) > count
+        ):
             return  # the change was the point
-        if dest is None and value is None:
-            return
         if isinstance(value, ast.Constant) and value.value is None and dest is None:
             return
         deliver(tr, value, dest)
@@ -201,7 +254,14 @@ def _controls(tr: Translator, node: t.Node) -> bool:
         return True
     if isinstance(node, t.MacroCall):
         return node.name in ("info", "warn", "error", "printf", "show")
-    return isinstance(node, t.Call) and tr.called(node) in ("error", "throw", "rethrow", "println", "print", "push!")
+    return isinstance(node, t.Call) and tr.called(node) in (
+        "error",
+        "throw",
+        "rethrow",
+        "println",
+        "print",
+        "push!",
+    )
 
 
 def _short_circuit(tr: Translator, node: t.Logic, dest: Dest) -> None:
@@ -211,13 +271,15 @@ def _short_circuit(tr: Translator, node: t.Logic, dest: Dest) -> None:
         test = negated(test)
     tr.emit(f"if {text(test)}:")
     with tr.indented(), tr.hoisting():
-        tr.statement(node.right, dest if _controls(tr, node.right) and not isinstance(node.right, t.Jump) else None)
-    if dest == RETURN and not isinstance(node.right, t.Return):
-        pass
+        tr.statement(
+            node.right, dest if _controls(tr, node.right) and not isinstance(node.right, t.Jump) else None
+        )
 
 
 def _raising(tr: Translator, node: t.Call, dest: Dest) -> bool:
-    if tr.called(node) not in ("error", "throw", "rethrow") or (isinstance(node.fn, t.Name) and node.fn.var is not None):
+    if tr.called(node) not in ("error", "throw", "rethrow") or (
+        isinstance(node.fn, t.Name) and node.fn.var is not None
+    ):
         return False
     tr.state["raising"] = True
     try:
@@ -260,7 +322,12 @@ def _opened(tr: Translator, node: t.Call, dest: Dest) -> bool:
 
 def _included(tr: Translator, node: t.Call) -> bool:
     """include("other.jl") brings the other file's names in."""
-    if not (isinstance(node.fn, t.Name) and node.fn.id == "include" and node.fn.var is None and len(node.args) == 1):
+    if not (
+        isinstance(node.fn, t.Name)
+        and node.fn.id == "include"
+        and node.fn.var is None
+        and len(node.args) == 1
+    ):
         return False
     path = node.args[0]
     if not isinstance(path, t.Str) or any(not isinstance(part, str) for part in path.parts):
@@ -271,7 +338,11 @@ def _included(tr: Translator, node: t.Call) -> bool:
     if not all(part.isidentifier() for part in module.split(".")):
         tr.refuse(node, f"include of {shown}: its name is no module's")
     if names is None:
-        tr.notes.append(Note("package", node.at.row, node.at.end_row, node.at.col, f"{shown} is not among the files given"))
+        tr.notes.append(
+            Note(
+                "package", node.at.row, node.at.end_row, node.at.col, f"{shown} is not among the files given"
+            )
+        )
         tr.emit(f"from {module} import *  # noqa: F403  # migrate: {shown} is not among the files given")
     elif names:
         tr.emit(f"from {module} import {', '.join(names)}")
@@ -299,9 +370,7 @@ def _assign(tr: Translator, node: t.Assign, dest: Dest) -> None:
     if dest is not None and not (dest == RETURN and tr.state.get("changes")):
         if isinstance(node.target, (t.Name, t.Field)):
             deliver(tr, tr.expr(node.target), dest)
-        elif isinstance(node.target, t.Tuple_):
-            deliver(tr, tr.expr(node.value), dest)
-        elif isinstance(dest, ast.expr):
+        elif isinstance(node.target, t.Tuple_) or isinstance(dest, ast.expr):
             deliver(tr, tr.expr(node.value), dest)
 
 
@@ -349,7 +418,9 @@ def _own_copy(tr: Translator, node: t.Assign, value: t.Node, made: ast.expr) -> 
     source = value.obj
     while isinstance(source, (t.Index, t.Field)):
         source = source.obj
-    changed = node.target.var.mutated or (isinstance(source, t.Name) and source.var is not None and source.var.mutated)
+    changed = node.target.var.mutated or (
+        isinstance(source, t.Name) and source.var is not None and source.var.mutated
+    )
     return call(ast.Attribute(made, "copy", ast.Load())) if changed else made
 
 
@@ -362,18 +433,25 @@ def _update(tr: Translator, node: t.Assign) -> None:
         tr.emit(ast.Assign([tr.target(target)], made))
         return
     if node.op == "*" and (kind.kind in ("str", "char") or value.kind in ("str", "char")):
-        tr.emit(ast.AugAssign(tr.target(target), ast.Add(), tr.expr(node.value)))
+        tr.emit(update(tr.target(target), "+", tr.expr(node.value)))
         return
     single = kind.scalar or kind.kind == "str"
     element_of = isinstance(target, t.Index) and not kind.arraylike
     whole = isinstance(target, t.Index) and kind.arraylike
     if whole and isinstance(node.op, str) and node.op in "+-/":
-        tr.emit(ast.AugAssign(tr.target(target), augmented(node.op), tr.expr(node.value)))
+        tr.emit(update(tr.target(target), node.op, tr.expr(node.value)))
         return
-    if (single or element_of) and value.scalar or (single and node.op in ("+", "-")) and not value.arraylike:
-        tr.emit(ast.AugAssign(tr.target(target), augmented(node.op), tr.expr(node.value)))
+    if ((single or element_of) and value.scalar) or (
+        (single and node.op in ("+", "-")) and not value.arraylike
+    ):
+        tr.emit(update(tr.target(target), node.op, tr.expr(node.value)))
         return
-    tr.emit(ast.Assign([tr.target(target)], tr.operation(node.op, target, node.value, t.Binary(node.at, node.op, target, node.value))))
+    tr.emit(
+        ast.Assign(
+            [tr.target(target)],
+            tr.operation(node.op, target, node.value, t.Binary(node.at, node.op, target, node.value)),
+        )
+    )
 
 
 def _broadcast_assign(tr: Translator, node: t.Assign, value: t.Node) -> None:
@@ -382,7 +460,7 @@ def _broadcast_assign(tr: Translator, node: t.Assign, value: t.Node) -> None:
     kind = tr.type(target)
     if node.op:
         if node.op in ("+", "-", "*", "/") and kind.kind != "list":
-            tr.emit(ast.AugAssign(tr.target(target), augmented(node.op), tr.array(value)))
+            tr.emit(update(tr.target(target), node.op, tr.array(value)))
             return
         made = tr.operation(node.op, target, value, t.Binary(node.at, node.op, target, value, True))
     else:
@@ -476,7 +554,9 @@ def from_zero(tr: Translator, bodies: list[t.Node], binding: t.Binding) -> Optio
     numbered = target.items[0] if isinstance(target, t.Tuple_) and target.items else target
     if not isinstance(numbered, t.Name) or numbered.var is None or numbered.var.assigned > 1:
         return None
-    enumerates = isinstance(iterable, t.Call) and tr.called(iterable) == "enumerate" and isinstance(target, t.Tuple_)
+    enumerates = (
+        isinstance(iterable, t.Call) and tr.called(iterable) == "enumerate" and isinstance(target, t.Tuple_)
+    )
     indices = isinstance(iterable, t.Call) and tr.called(iterable) in ("eachindex",) and numbered is target
     counts = isinstance(iterable, t.Range) and iterable.step is None and numbered is target
     if not (enumerates or indices or counts):
@@ -493,7 +573,9 @@ def from_zero(tr: Translator, bodies: list[t.Node], binding: t.Binding) -> Optio
         made = call("enumerate", [tr.iterated(iterable.args[0])])
     else:
         whole = tr.expr(iterable)
-        made = py("range(_0)", shifted(whole.args[1], -1)) if isinstance(whole, ast.Call) else whole
+        if not isinstance(whole, ast.Call):
+            return None
+        made = call("range", [shifted(whole.args[1], -1)])
     tr.zero_based.add(id(numbered.var))
     return made
 
@@ -623,7 +705,9 @@ def _structure(tr: Translator, node: t.StructDef, dest: Dest) -> None:
 
 
 def _abstract(tr: Translator, node: t.AbstractDef, dest: Dest) -> None:
-    parent = tr.names.of(node.parent.id) if isinstance(node.parent, t.Name) and node.parent.var is not None else ""
+    parent = (
+        tr.names.of(node.parent.id) if isinstance(node.parent, t.Name) and node.parent.var is not None else ""
+    )
     tr.emit(f"class {tr.names.of(node.name.id)}{f'({parent})' if parent else ''}:")
     with tr.indented():
         tr.emit("pass")

@@ -108,7 +108,11 @@ def layer(tr: Translator, node: t.Call, net: Net, given: list[t.Node]) -> Net:
     word = base_name(node.fn)
     if net.loss is not None:
         tr.refuse(node, "a layer behind a loss")
-    extra = [a for a in given[1:] if not (isinstance(a, t.Name) and a.var and _known(tr).get(id(a.var), Net()).empty)]
+    extra = [
+        a
+        for a in given[1:]
+        if not (isinstance(a, t.Name) and a.var and _known(tr).get(id(a.var), Net()).empty)
+    ]
     if word in LOSSES:
         net.loss, net.output = LOSSES[word]
         return net
@@ -144,7 +148,7 @@ def _prefix(tr: Translator, node: t.Call) -> list[tuple[Optional[str], ast.expr]
         return []
     shown = tr.expr(given)
     if isinstance(shown, ast.Constant):
-        return [("prefix", const(f"{shown.value}_"))]
+        return [("prefix", const(f"{shown.value!s}_"))]
     return [("prefix", ast.BinOp(shown, ast.Add(), const("_")))]
 
 
@@ -189,7 +193,13 @@ def _rank(tr: Translator, node: t.Call) -> int:
 
 def _convolution(tr: Translator, node: t.Call) -> list[ast.Call]:
     given = options(node)
-    words = {"kernel": "kernel_size", "stride": "strides", "pad": "padding", "dilate": "dilation", "num_group": "groups"}
+    words = {
+        "kernel": "kernel_size",
+        "stride": "strides",
+        "pad": "padding",
+        "dilate": "dilation",
+        "num_group": "groups",
+    }
     keywords: list[tuple[Optional[str], ast.expr]] = []
     for key, value_ in given.items():
         if key in words:
@@ -199,9 +209,8 @@ def _convolution(tr: Translator, node: t.Call) -> list[ast.Call]:
                 keywords.append(("use_bias", const(False)))
         elif key not in ("num_filter", "name", "workspace", "cudnn_tune"):
             tr.refuse(node, f"Convolution with {key}")
-    word = "Conv" if base_name(node.fn) == "Convolution" else "Conv"
     suffix = "Transpose" if base_name(node.fn) == "Deconvolution" else ""
-    target = f"gluon.nn.{word}{_rank(tr, node)}D{suffix}"
+    target = f"gluon.nn.Conv{_rank(tr, node)}D{suffix}"
     return [call(target, [tr.expr(given["num_filter"])], keywords + _prefix(tr, node))]
 
 
@@ -320,7 +329,9 @@ def assignment(tr: Translator, node: t.Assign) -> bool:
     if training.is_model(tr, node.value):
         training.model(tr, node)
         return True
-    if tr.type(node.value).kind != "symbolic" or not isinstance(node.value, (t.Call, t.MacroCall, t.Name, t.Binary)):
+    if tr.type(node.value).kind != "symbolic" or not isinstance(
+        node.value, (t.Call, t.MacroCall, t.Name, t.Binary)
+    ):
         return False
     target = tr.names.of(node.target.id)
     put(tr, node.target.var, target, build(tr, node.value))

@@ -58,7 +58,9 @@ def _stream(tr: Translator, args: list[t.Node]) -> tuple[Optional[ast.expr], lis
         if first.var is None and first.id in ("stderr", "STDERR", "stdout", "STDOUT"):
             wanted = None if first.id.lower() == "stdout" else tr.expr(first)
             return wanted, args[1:]
-        if tr.type(first).kind == "file" or first.id in ("io", "f") and len(args) > 1 and tr.type(first).kind == "any":
+        if tr.type(first).kind == "file" or (
+            first.id in ("io", "f") and len(args) > 1 and tr.type(first).kind == "any"
+        ):
             return tr.expr(first), args[1:]
     return None, args
 
@@ -107,7 +109,9 @@ def _without_newline(values: list[ast.expr]) -> bool:
     return False
 
 
-_SPEC = re.compile(r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?:hh|h|ll|l|L)?(?P<kind>[diouxXeEfFgGaAcs%])")
+_SPEC = re.compile(
+    r"%(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?:hh|h|ll|l|L)?(?P<kind>[diouxXeEfFgGaAcs%])"
+)
 
 
 def format_pieces(tr: Translator, pattern: str, args: list[t.Node], node: t.Node) -> list[Any]:
@@ -213,5 +217,3 @@ def shown(tr: Translator, args: list[t.Node]) -> ast.expr:
         value = tr.expr(arg)
         pieces += [("\n" if number else "") + ast.unparse(value) + " = ", value]
     return call("print", [formatted(pieces)])
-
-

@@ -38,7 +38,11 @@ def model(tr: Translator, node: t.Assign) -> None:
     net = build(tr, made.args[0])
     if net.loss is None:
         tr.refuse(node, "a model whose network ends without a loss")
-    context = options(made).get("context") or options(made).get("ctx") or (made.args[1] if len(made.args) > 1 else None)
+    context = (
+        options(made).get("context")
+        or options(made).get("ctx")
+        or (made.args[1] if len(made.args) > 1 else None)
+    )
     if isinstance(context, t.Vector) or isinstance(context, t.Comprehension):
         tr.refuse(node, "a model on several devices: gluon.utils.split_and_load")
     place = tr.names.of(target.id)
@@ -70,7 +74,9 @@ def _batch(word: str, batch: str, context: Optional[ast.expr]) -> ast.expr:
     return call(ast.Attribute(made, "as_in_context", ast.Load()), [context])
 
 
-_KNOWN = frozenset("n_epoch eval_data eval_metric initializer callbacks force_init verbosity kvstore".split())
+_KNOWN = frozenset(
+    ["n_epoch", "eval_data", "eval_metric", "initializer", "callbacks", "force_init", "verbosity", "kvstore"]
+)
 
 
 def fit(tr: Translator, node: t.Call) -> ast.expr:
@@ -132,7 +138,9 @@ def _initialize(tr: Translator, block: str, known: Model, given: dict[str, t.Nod
     tr.emit(ast.Expr(call(f"{block}.initialize", [initializer], keywords)))
 
 
-def _evaluate(tr: Translator, data: str, block: str, metric: str, batch: str, known: Model, shown: str) -> None:
+def _evaluate(
+    tr: Translator, data: str, block: str, metric: str, batch: str, known: Model, shown: str
+) -> None:
     tr.emit(f"{data}.reset()")
     tr.emit(f"{metric}.reset()")
     tr.emit(f"for {batch} in {data}:")
@@ -144,7 +152,9 @@ def _evaluate(tr: Translator, data: str, block: str, metric: str, batch: str, kn
 
 def _callbacks(tr: Translator, node: Optional[t.Node], block: str, epoch: str) -> None:
     for item in node.items if isinstance(node, t.Vector) else []:
-        word = base_name(item.fn) if isinstance(item, t.Call) and isinstance(item.fn, (t.Field, t.Name)) else ""
+        word = (
+            base_name(item.fn) if isinstance(item, t.Call) and isinstance(item.fn, (t.Field, t.Name)) else ""
+        )
         if word == "do_checkpoint" and isinstance(item, t.Call):
             prefix = text(tr.expr(item.args[0]))
             tr.emit(f'{block}.save_parameters(f"{{{prefix}}}-{{{epoch} + 1:04d}}.params")' if '"' not in prefix and "'" not in prefix

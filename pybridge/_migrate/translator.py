@@ -318,7 +318,11 @@ class Translator:
 def _plain(statement: ast.stmt) -> str:
     """A statement's text; a tuple on its right side goes without parentheses."""
     value = getattr(statement, "value", None)
-    if isinstance(statement, (ast.Assign, ast.Return)) and isinstance(value, ast.Tuple) and len(value.elts) > 1:
+    if (
+        isinstance(statement, (ast.Assign, ast.Return))
+        and isinstance(value, ast.Tuple)
+        and len(value.elts) > 1
+    ):
         if not any(isinstance(item, (ast.Lambda, ast.Starred, ast.NamedExpr)) for item in value.elts):
             items = ", ".join(unparsed(item) for item in value.elts)
             if isinstance(statement, ast.Return):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The forms directly inside, in the order in which they are written."""
-        for name in _inner(type(self)):
+        kind: Any = type(self)
+        for name in _inner(kind):
             value = getattr(self, name)
             if isinstance(value, Node):
                 yield value
@@ -49,7 +50,7 @@ class Node:
 _LINKS = frozenset({"at", "var", "scope"})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _inner(kind: type) -> tuple[str, ...]:
     """The fields of a class that can hold forms."""
     return tuple(each.name for each in fields(kind) if each.name not in _LINKS)
