@@ -55,7 +55,8 @@ def in_julia(pb: ModuleType, text: str) -> object:
     """The value in Julia, None where it raises or leaves the range in which both languages count alike."""
     setting = "; ".join(f"{name} = {value}" for name, value in NAMES.items())
     value = pb.jl.seval(
-        f"let {setting}; try; v = ({text}); v isa Bool || abs(float(v)) < 2.0^40 ? v : nothing; catch; nothing; end; end"
+        f"let {setting}; try; v = ({text}); v isa Bool || abs(float(v)) < 2.0^40 ? v : nothing; "
+        "catch; nothing; end; end"
     )
     # what overflows on the way is worth something else in Python, whose integers do not end
     exact = pb.jl.seval(

@@ -162,10 +162,9 @@ def _array(tr: Translator, node: t.Call) -> ast.expr:
             return call("np.empty", [tr.shape(sizes)], [("dtype", py("object"))])
         return call("np.empty", [tr.shape(sizes)], tr.dtype_keyword(elem))
     kind = tr.type(sizes[0]) if sizes else ANY
-    if kind.kind == "nd":
-        made = method(tr.expr(sizes[0]), "asnumpy")
-    else:
-        made = call("np.array", [tr.array(sizes[0])])
+    made = (
+        method(tr.expr(sizes[0]), "asnumpy") if kind.kind == "nd" else call("np.array", [tr.array(sizes[0])])
+    )
     return method(made, "astype", const(dtype_of(elem))) if dtype_of(elem) else made
 
 
@@ -222,7 +221,7 @@ def _permutedims(tr: Translator, node: t.Call) -> ast.expr:
     if len(node.args) == 1:
         return py("_0.T", value)
     order = node.args[1]
-    items = order.items if isinstance(order, (t.Tuple_, t.Vector)) else []
+    items = order.items if isinstance(order, (t.TupleForm, t.Vector)) else []
     numbers = [item.value for item in items if isinstance(item, t.Number)]
     if not numbers or len(numbers) != len(items):
         return tr.refuse(node, "permutedims with an order that is not written out")
@@ -429,7 +428,7 @@ def _random(word: str) -> Any:
 
 
 def _random_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    kind, sizes = _split_type(node)
+    _kind, sizes = _split_type(node)
     if not sizes:
         return FLOAT
     first = typer.of(sizes[0])

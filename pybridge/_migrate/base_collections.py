@@ -236,7 +236,7 @@ def _map(tr: Translator, node: t.Call) -> ast.expr:
 def _map_type(typer: Typer, node: t.Call, args: list[T]) -> T:
     from .infer import join as _join  # noqa: F401 - one lattice
 
-    fn, *iterables = node.args
+    fn, *_iterables = node.args
     if isinstance(fn, t.Lambda):
         for param, iterable in zip(fn.params, args[1:]):
             typer.bind(param.target, element(iterable))
@@ -277,14 +277,14 @@ _FOLDED = {"+": "sum", "*": "math.prod", "max": "max", "min": "min", "&": "all",
 def _reduce(tr: Translator, node: t.Call) -> ast.expr:
     """reduce(+, xs): the built-in for known operators, functools.reduce else."""
     fn, iterable = node.args[:2]
-    start = dict((k, v) for k, v in node.keywords if k).get("init")
+    start = {k: v for k, v in node.keywords if k}.get("init")
     operator = fn.id if isinstance(fn, t.Name) and fn.var is None else ""
     kind = tr.type(iterable)
     if operator in ("vcat", "hcat") and start is None:
         return tr.concatenated(operator, iterable, node)
     if operator == "*" and (element(kind).kind == "str"):
         return method(const(""), "join", tr.expr(iterable))
-    if operator in _FOLDED and element(kind).kind != "nd" and not kind.kind == "nd":
+    if operator in _FOLDED and element(kind).kind != "nd" and kind.kind != "nd":
         args = [tr.iterated(iterable)]
         if start is None:
             return call(_FOLDED[operator], args)
@@ -394,7 +394,7 @@ def _sorted(tr: Translator, node: t.Call) -> ast.expr:
         source = source.args[0]
     kind = tr.type(node.args[0])
     value = tr.iterated(source)
-    options = dict((key, v) for key, v in node.keywords if key)
+    options = {key: v for key, v in node.keywords if key}
     unknown = set(options) - {"by", "rev"}
     if unknown or len(node.args) > 1:
         return tr.refuse(node, "sort with lt or an algorithm")
@@ -411,7 +411,7 @@ def _sorted(tr: Translator, node: t.Call) -> ast.expr:
 
 def _sort_in_place(tr: Translator, node: t.Call) -> ast.expr:
     kind = tr.type(node.args[0])
-    options = dict((key, v) for key, v in node.keywords if key)
+    options = {key: v for key, v in node.keywords if key}
     if kind.kind == "arr" and options:
         tr.before(ast.Assign([subscript(tr.assignable(node.args[0]), [ast.Slice()])], _sorted(tr, node)))
         return tr.expr(node.args[0])
@@ -426,7 +426,7 @@ def _sort_in_place(tr: Translator, node: t.Call) -> ast.expr:
 def _reverse(tr: Translator, node: t.Call) -> ast.expr:
     kind = tr.type(node.args[0])
     value = tr.expr(node.args[0])
-    dims = dict((key, v) for key, v in node.keywords if key).get("dims")
+    dims = {key: v for key, v in node.keywords if key}.get("dims")
     if dims is not None:
         library = "mx.nd.flip" if kind.kind == "nd" else "np.flip"
         return call(library, [value], [("axis", tr.axis(dims))])

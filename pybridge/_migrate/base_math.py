@@ -110,7 +110,7 @@ def _rounded(tr: Translator, node: t.Call) -> ast.expr:
         return tr.refuse(node, f"{name} with {len(node.args)} arguments")
     kind = tr.type(rest[0])
     value = tr.array(rest[0])
-    digits = dict((key, v) for key, v in node.keywords if key).get("digits")
+    digits = {key: v for key, v in node.keywords if key}.get("digits")
     if kind.kind == "nd":
         made = call(f"mx.nd.{'rint' if name == 'round' else name}", [value])
         return method(made, "astype", const("int64")) if whole else made

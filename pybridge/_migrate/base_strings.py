@@ -34,7 +34,7 @@ def _parse(tr: Translator, node: t.Call) -> ast.expr:
     target = "int" if kind.startswith(("Int", "UInt")) else "float" if kind.startswith("Float") else ""
     if not target:
         return tr.refuse(node, f"parse as {kind or 'this type'}")
-    base = dict((k, v) for k, v in node.keywords if k).get("base")
+    base = {k: v for k, v in node.keywords if k}.get("base")
     args = [tr.expr(node.args[1])] + ([tr.expr(base)] if base is not None else [])
     return call(target, args)
 
@@ -61,7 +61,7 @@ def _replace(tr: Translator, node: t.Call) -> ast.expr:
 
 def _split(tr: Translator, node: t.Call) -> ast.expr:
     args = [tr.expr(arg) for arg in node.args]
-    keepempty = dict((k, v) for k, v in node.keywords if k).get("keepempty")
+    keepempty = {k: v for k, v in node.keywords if k}.get("keepempty")
     if node.keywords and keepempty is None:
         return tr.refuse(node, "split with this option")
     if len(node.args) > 1 and tr.type(node.args[1]).kind == "regex":

@@ -61,7 +61,7 @@ def as_julia_arrays(tr: Translator, node: t.MacroCall) -> None:
             isinstance(each, t.Assign) and isinstance(each.target, t.Name) and each.target.id in ("ro", "rw")
         ):
             tr.refuse(node, "captures of @nd_as_jl other than ro= and rw=")
-        captured = each.value.items if isinstance(each.value, (t.Tuple_, t.Vector)) else [each.value]
+        captured = each.value.items if isinstance(each.value, (t.TupleForm, t.Vector)) else [each.value]
         for item in captured:
             if not isinstance(item, t.Name) or item.var is None:
                 tr.refuse(node, "a capture of @nd_as_jl that is no variable")

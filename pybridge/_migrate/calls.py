@@ -102,11 +102,12 @@ def _own(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
 
 def _own_dotted(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
     kinds = [tr.type(arg) for arg in node.args]
-    if tr.typer.elementwise(fn.id) and not any(
-        k.kind == "list" and k.elem and not k.elem.scalar for k in kinds
+    if (
+        tr.typer.elementwise(fn.id)
+        and not any(k.kind == "list" and k.elem and not k.elem.scalar for k in kinds)
+        and not _branches(tr, fn.id)
     ):
-        if not _branches(tr, fn.id):
-            return make(tr.expr(fn), [tr.array(arg) for arg in node.args])
+        return make(tr.expr(fn), [tr.array(arg) for arg in node.args])
     if any(kind.kind == "nd" for kind in kinds):
         return tr.refuse(node, f"{fn.id} broadcast over an NDArray: it decides element by element")
     if len(node.args) == 1 and kinds[0].kind in ("list", "range", "arr") and (kinds[0].rank or 1) == 1:
@@ -240,7 +241,7 @@ def dtype_keyword(
         return [("dtype", tr.expr(node))] if isinstance(node, t.Name) and node.var is not None else []
     if dtype == default:
         return []
-    return [("dtype", const({"int64": "int64"}.get(dtype, dtype)))]
+    return [("dtype", const(dtype))]
 
 
 def converted(tr: Translator, node: t.Call, target: str) -> ast.expr:
@@ -248,14 +249,9 @@ def converted(tr: Translator, node: t.Call, target: str) -> ast.expr:
     arg = node.args[0]
     kind = tr.type(arg)
     value = tr.array(arg)
-    if kind.arraylike or kind.kind in ("list", "range"):
-        if kind.kind != "numeric" or node.dotted:
-            dtype = {"int": "int64", "float": "float64"}.get(target, target)
-            return (
-                method(value, "astype", const(dtype))
-                if kind.kind != "list"
-                else method(value, "astype", const(dtype))
-            )
+    if (kind.arraylike or kind.kind in ("list", "range")) and (kind.kind != "numeric" or node.dotted):
+        dtype = {"int": "int64", "float": "float64"}.get(target, target)
+        return method(value, "astype", const(dtype))
     if node.dotted and kind.kind == "any":
         return method(value, "astype", const({"int": "int64", "float": "float64"}.get(target, target)))
     if target == "int" and kind.kind == "char":
@@ -357,7 +353,7 @@ def target(tr: Translator, node: t.Node) -> ast.expr:
         if node.var is not None and id(node.var) in tr.renamed:
             made = tr.renamed[id(node.var)]
         return ast.Name(made, ast.Store())
-    if isinstance(node, t.Tuple_):
+    if isinstance(node, t.TupleForm):
         return ast.Tuple([target(tr, item) for item in node.items], ast.Store())
     if isinstance(node, t.Splat):
         return ast.Starred(target(tr, node.value), ast.Store())

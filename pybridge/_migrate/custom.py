@@ -137,9 +137,8 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
     if doc is not None:
         source = tr.source.text(doc.at.start, doc.at.stop) + "\n" + source
     tr.kept.append(source)
-    if isinstance(node, (t.StructDef, t.FuncDef)) and not isinstance(node, t.Decl):
-        if word:
-            tr.notes.append(Note("julia", node.at.row, node.at.end_row, node.at.col, "kept in Julia"))
+    if isinstance(node, (t.StructDef, t.FuncDef)) and not isinstance(node, t.Decl) and word:
+        tr.notes.append(Note("julia", node.at.row, node.at.end_row, node.at.col, "kept in Julia"))
     for each in node.walk():
         if (
             isinstance(each, t.Field)

@@ -84,7 +84,7 @@ def _definition(
         _declared(tr, node.scope)
         _late(tr, late)
         for param in params:
-            if isinstance(param.target, t.Tuple_):
+            if isinstance(param.target, t.TupleForm):
                 tr.emit(ast.Assign([tr.target(param.target)], name(_tuple_name(tr, param))))
         tr.block(node.body, RETURN)
     tr.state["changes"] = before
@@ -134,7 +134,7 @@ def _parameters(
 
 
 def _one(tr: Translator, param: t.Param, late: list[tuple[str, ast.expr]]) -> str:
-    if isinstance(param.target, t.Tuple_):
+    if isinstance(param.target, t.TupleForm):
         return _tuple_name(tr, param)
     made = text(tr.target(param.target))
     if param.splat:
@@ -168,9 +168,7 @@ def _constant(tr: Translator, value: ast.expr, source: t.Node) -> bool:
         return text(value).startswith(("math.", "np.", "mx.")) or (
             isinstance(source, t.Name) and source.var is None
         )
-    if isinstance(value, ast.Call) and text(value.func) in ("mx.cpu", "mx.gpu"):
-        return True
-    return False
+    return bool(isinstance(value, ast.Call) and text(value.func) in ("mx.cpu", "mx.gpu"))
 
 
 def defined_before(
@@ -221,7 +219,7 @@ def methods(tr: Translator, items: list[t.Node]) -> None:
     for item in items:
         if isinstance(item, t.FuncDef) and isinstance(item.name, t.Name):
             by_name.setdefault(item.name.id, []).append(item)
-    for word, found in list(by_name.items()):
+    for word in list(by_name):
         if word in tr.typer.structs and word not in tr.typer.custom:
             _constructors(tr, word, by_name.pop(word))
     for word, found in by_name.items():

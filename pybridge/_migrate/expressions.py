@@ -106,21 +106,19 @@ def _number(tr: Translator, node: t.Number) -> ast.expr:
 
 
 def _complex_or_product(tr: Translator, node: t.Binary) -> Optional[ast.expr]:
-    if isinstance(node.right, t.Name) and node.right.id == "im" and node.right.var is None:
-        if isinstance(node.left, t.Number):
-            return ast.Constant(complex(0, node.left.value))
-    return None
+    unit = isinstance(node.right, t.Name) and node.right.id == "im" and node.right.var is None
+    return ast.Constant(complex(0, node.left.value)) if unit and isinstance(node.left, t.Number) else None
 
 
 def _str(tr: Translator, node: t.Str) -> ast.expr:
     return tr.string(node)
 
 
-def _tuple(tr: Translator, node: t.Tuple_) -> ast.expr:
+def _tuple(tr: Translator, node: t.TupleForm) -> ast.expr:
     return tuple_of([expr(tr, item) for item in node.items])
 
 
-def _named_tuple(tr: Translator, node: t.NamedTuple_) -> ast.expr:
+def _named_tuple(tr: Translator, node: t.NamedTupleForm) -> ast.expr:
     keys = list_of([const(tr.names.of(key)) for key, _ in node.entries])
     made = call("collections.namedtuple", [const("NamedTuple"), keys])
     return call(made, [], [(tr.names.of(key), expr(tr, value)) for key, value in node.entries])
@@ -288,12 +286,11 @@ _PYTHON_COMPARISONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉"
 def _compare(tr: Translator, node: t.Compare) -> ast.expr:
     plain = all(_PYTHON_COMPARISONS.get(op, op) in ("==", "!=", "<", "<=", ">", ">=") for op in node.ops)
     kinds = [tr.type(item) for item in node.items]
-    if plain and (len(node.ops) > 1 or not any(k.kind in ("arr", "nd") for k in kinds)):
-        if not any(k.kind in ("arr", "nd") for k in kinds):
-            rest: list[Any] = []
-            for op, item in zip(node.ops, node.items[1:]):
-                rest += [_identity(_PYTHON_COMPARISONS.get(op, op), item), expr(tr, item)]
-            return compare(expr(tr, node.items[0]), *rest)
+    if plain and not any(k.kind in ("arr", "nd") for k in kinds):
+        rest: list[Any] = []
+        for op, item in zip(node.ops, node.items[1:]):
+            rest += [_identity(_PYTHON_COMPARISONS.get(op, op), item), expr(tr, item)]
+        return compare(expr(tr, node.items[0]), *rest)
     tests = [
         _comparison(tr, op, left, right, node)
         for op, left, right in zip(node.ops, node.items, node.items[1:])
@@ -506,8 +503,8 @@ _EXPR: dict[type, Callable[[Any, Any], ast.expr]] = {
     t.Logic: _logic,
     t.Ternary: _ternary,
     t.Range: _range,
-    t.Tuple_: _tuple,
-    t.NamedTuple_: _named_tuple,
+    t.TupleForm: _tuple,
+    t.NamedTupleForm: _named_tuple,
     t.Vector: _vector,
     t.Matrix: _matrix,
     t.Comprehension: lambda tr, node: tr.comprehension(node),

@@ -119,7 +119,7 @@ def _prepare(tr: Translator, tree: t.Block) -> None:
             tr.modules.add(node.name)
         if isinstance(node, (t.FuncDef, t.StructDef)) and isinstance(node.name, t.Name):
             tr.names.of(node.name.id)
-        elif isinstance(node, t.Assign) or isinstance(node, t.Param):
+        elif isinstance(node, (t.Assign, t.Param)):
             for target in targets(node.target):
                 tr.names.of(target.id)
         elif isinstance(node, t.Name) and node.var is not None:

@@ -108,9 +108,9 @@ def _captured(tr: Translator, node: t.Lambda) -> list[str]:
     own = {id(n.var) for param in node.params for n in targets(param.target)}
     found: dict[str, None] = {}
     for each in node.body.walk():
-        if isinstance(each, t.Name) and each.var is not None and id(each.var) not in own:
-            if tr.in_loop(each.var):
-                found[tr.names.of(each.id)] = None
+        var = each.var if isinstance(each, t.Name) else None
+        if var is not None and id(var) not in own and tr.in_loop(var):
+            found[tr.names.of(var.name)] = None
     return list(found)
 
 
@@ -233,7 +233,7 @@ def _as_load(target: ast.expr) -> ast.expr:
 def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     """A comprehension or generator; over a grid the last iterator runs outermost, as memory does."""
     if isinstance(node.value, t.Binary) and node.value.op == "=>" and not node.generator:
-        node.value = t.Tuple_(node.value.at, [node.value.left, node.value.right])
+        node.value = t.TupleForm(node.value.at, [node.value.left, node.value.right])
     if node.product and not node.generator:
         return _grid(tr, node)
     with tr.loop(node.scope):
@@ -290,7 +290,7 @@ def dict_comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
         value = node.value
         if isinstance(value, t.Binary) and value.op == "=>":
             return ast.DictComp(tr.unhoisted(value.left), tr.unhoisted(value.right), clauses)
-        if isinstance(value, t.Tuple_) and len(value.items) == 2:
+        if isinstance(value, t.TupleForm) and len(value.items) == 2:
             return ast.DictComp(tr.unhoisted(value.items[0]), tr.unhoisted(value.items[1]), clauses)
         return call("dict", [ast.GeneratorExp(tr.unhoisted(value), clauses)])
 

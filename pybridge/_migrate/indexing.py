@@ -113,10 +113,10 @@ def from_end(node: t.Node) -> Optional[int]:
     """k for `end - k` with a literal k."""
     if isinstance(node, t.End) and not node.first:
         return 0
-    if isinstance(node, t.Binary) and node.op == "-" and isinstance(node.left, t.End) and not node.left.first:
-        if isinstance(node.right, t.Number) and isinstance(node.right.value, int):
-            return node.right.value
-    return None
+    if not (isinstance(node, t.Binary) and node.op == "-" and isinstance(node.right, t.Number)):
+        return None
+    back = node.right.value
+    return back if isinstance(node.left, t.End) and not node.left.first and isinstance(back, int) else None
 
 
 def position(tr: Translator, arg: t.Node, length) -> ast.expr:  # type: ignore[no-untyped-def]
@@ -190,7 +190,7 @@ def _backwards(tr: Translator, arg: t.Range, step: ast.expr) -> ast.expr:
 
 def axis(tr: Translator, node: t.Node) -> ast.expr:
     """Julia's dimension d is Python's axis -d, whatever the rank."""
-    if isinstance(node, (t.Tuple_, t.Vector)):
+    if isinstance(node, (t.TupleForm, t.Vector)):
         return ast.Tuple([axis(tr, item) for item in node.items], ast.Load())
     if isinstance(node, t.Range) and isinstance(node.start, t.Number) and isinstance(node.stop, t.Number):
         return ast.Tuple([const(-dim) for dim in range(node.start.value, node.stop.value + 1)], ast.Load())
@@ -220,7 +220,7 @@ def shape(tr: Translator, nodes: list[t.Node]) -> ast.expr:
 def _one_shape(tr: Translator, node: t.Node) -> ast.expr:
     if isinstance(node, t.Splat):
         return _one_shape(tr, node.value)
-    if isinstance(node, t.Tuple_):
+    if isinstance(node, t.TupleForm):
         return ast.Tuple([tr.expr(item) for item in reversed(node.items)], ast.Load())
     kind = tr.type(node)
     value = tr.expr(node)

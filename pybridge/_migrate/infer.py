@@ -140,7 +140,7 @@ class Typer:
         """What an assignment says of its target."""
         if isinstance(target, t.Name) and target.var is not None:
             self._grow(target.var, value)
-        elif isinstance(target, t.Tuple_):
+        elif isinstance(target, t.TupleForm):
             for place, item in enumerate(target.items):
                 if isinstance(item, t.Splat):
                     self.bind(item.value, list_of(None))
@@ -441,7 +441,7 @@ def _range(typer: Typer, node: t.Range) -> T:
     return range_of(INT if all(part.kind in ("int", "any") for part in parts) else NUM)
 
 
-def _tuple(typer: Typer, node: t.Tuple_) -> T:
+def _tuple(typer: Typer, node: t.TupleForm) -> T:
     items = [typer.of(item) for item in node.items]
     if any(isinstance(item, t.Splat) for item in node.items):
         return T("tuple")
@@ -787,8 +787,8 @@ _OF: dict[type, Callable[[Typer, Any], T]] = {
     t.Logic: _logic,
     t.Ternary: _ternary,
     t.Range: _range,
-    t.Tuple_: _tuple,
-    t.NamedTuple_: lambda typer, node: T(
+    t.TupleForm: _tuple,
+    t.NamedTupleForm: lambda typer, node: T(
         "namedtuple",
         items=tuple(typer.of(value) for _, value in node.entries),
         name=" ".join(key for key, _ in node.entries),

@@ -32,7 +32,7 @@ from .tree import (
     MacroCall,
     Matrix,
     Name,
-    NamedTuple_,
+    NamedTupleForm,
     Node,
     Number,
     Param,
@@ -40,7 +40,7 @@ from .tree import (
     Str,
     Sym,
     Ternary,
-    Tuple_,
+    TupleForm,
     Typed,
     Unary,
     Unknown,
@@ -483,8 +483,8 @@ def _tuple(low: Lowering, node: Any) -> Node:
         return Unknown(low.at(node), "a tuple of properties, which is newer than Julia 1.5")
     if kids and all(kid.type == "named_field" for kid in kids):
         entries = [(low.text(low.named(kid)[0]), low.expr(low.named(kid)[-1])) for kid in kids]
-        return NamedTuple_(low.at(node), entries)
-    return Tuple_(low.at(node), low.exprs(kids))
+        return NamedTupleForm(low.at(node), entries)
+    return TupleForm(low.at(node), low.exprs(kids))
 
 
 def _parenthesized(low: Lowering, node: Any) -> Node:
@@ -556,7 +556,7 @@ def _assignment(low: Lowering, node: Any) -> Node:
 
 
 def _argument_list(low: Lowering, node: Any) -> Node:
-    return Tuple_(low.at(node), low.exprs(low.named(node)))
+    return TupleForm(low.at(node), low.exprs(low.named(node)))
 
 
 def _operator(low: Lowering, node: Any) -> Node:

@@ -29,7 +29,7 @@ from .tree import (
     Str,
     StructDef,
     Try,
-    Tuple_,
+    TupleForm,
     Unknown,
     Using,
     While,
@@ -305,7 +305,7 @@ def _global(low: Lowering, node: Any) -> Node:
     word = low.text(node.children[0])
     kid = low.expr(low.named(node)[0])
     target = kid.target if isinstance(kid, Assign) else kid
-    names = target.items if isinstance(target, Tuple_) else [target]
+    names = target.items if isinstance(target, TupleForm) else [target]
     declared = [name.id for name in names if isinstance(name, Name)]
     return Global(low.at(node), word, declared, kid if isinstance(kid, Assign) else None)
 

@@ -168,7 +168,7 @@ def _random(word: str, first: str, second: str) -> Any:
             (names[key], tr.expr(value)) for key, value in given.items() if key in names
         ]
         _, sizes, context = _parted(tr, node)
-        if len(sizes) >= 3 and isinstance(sizes[-1], t.Tuple_):  # mx.rand(low, high, dims), the old form
+        if len(sizes) >= 3 and isinstance(sizes[-1], t.TupleForm):  # mx.rand(low, high, dims), the old form
             keywords = [(first, tr.expr(sizes[0])), (second, tr.expr(sizes[1]))]
             sizes = sizes[2:]
         keywords.append(("shape", tr.shape(sizes)))
@@ -194,7 +194,7 @@ def _random_into(word: str, first: str, second: str) -> Any:
 
 def _random_type(typer: Typer, node: t.Call, args: list[T]) -> T:
     _, sizes, _ = _parted(typer, node)
-    if len(sizes) >= 3 and isinstance(sizes[-1], t.Tuple_):
+    if len(sizes) >= 3 and isinstance(sizes[-1], t.TupleForm):
         sizes = sizes[2:]
     return nd(shape_rank(typer, sizes))
 
@@ -267,7 +267,7 @@ def _broadcast_axis(tr: Translator, node: t.Call) -> ast.expr:
 
 def parameter(tr: Translator, value: t.Node) -> ast.expr:
     """A parameter of an operator: MXNet.jl turns tuples of sizes round, single numbers pass as they are."""
-    if isinstance(value, t.Tuple_):
+    if isinstance(value, t.TupleForm):
         return ast.Tuple([tr.expr(item) for item in reversed(value.items)], ast.Load())
     kind = tr.type(value)
     if kind.kind == "tuple":
@@ -312,7 +312,7 @@ def _operator_type(typer: Typer, node: t.Call, args: list[T]) -> T:
         return nd(2)
     if name in ("Reshape", "reshape"):
         shape = options(node).get("shape")
-        return nd(len(shape.items) if isinstance(shape, t.Tuple_) else None)
+        return nd(len(shape.items) if isinstance(shape, t.TupleForm) else None)
     return nd()
 
 
@@ -380,12 +380,59 @@ RULES: dict[str, Rule] = {
 }
 for _gone in ("Custom",):
     RULES.pop(_gone, None)
-for _base in (
-    # Julia's own functions, which MXNet.jl extends: the rule for them looks at the type
-    "sum mean prod max min argmax argmin dot reshape transpose size exp log sqrt abs sin cos tan arcsin arccos arctan "
-    "sinh cosh tanh arcsinh arccosh arctanh sign floor ceil round trunc fix rint norm repeat flip diag erf gamma "
-    "shuffle sort cumsum log2 log10 log1p expm1 cbrt degrees radians where"
-).split():
+for _base in [
+    "sum",
+    "mean",
+    "prod",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "dot",
+    "reshape",
+    "transpose",
+    "size",
+    "exp",
+    "log",
+    "sqrt",
+    "abs",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "sign",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "fix",
+    "rint",
+    "norm",
+    "repeat",
+    "flip",
+    "diag",
+    "erf",
+    "gamma",
+    "shuffle",
+    "sort",
+    "cumsum",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "cbrt",
+    "degrees",
+    "radians",
+    "where",
+]:
     RULES.pop(_base, None)
 RULES |= {
     "where": Rule(_operator("where"), _operator_type, "mx.nd.where"),

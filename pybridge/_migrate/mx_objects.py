@@ -133,7 +133,7 @@ def _provider(tr: Translator, node: t.Call) -> ast.expr:
     args = list(node.args)
     sources: list[ast.expr] = []
     for number, arg in enumerate(args[:2]):
-        pairs = arg.items if isinstance(arg, (t.Vector, t.Tuple_)) else [arg]
+        pairs = arg.items if isinstance(arg, (t.Vector, t.TupleForm)) else [arg]
         if all(isinstance(p, t.Binary) and p.op == "=>" for p in pairs):
             named = [p for p in pairs if isinstance(p, t.Binary)]
             sources.append(ast.Dict([tr.expr(p.left) for p in named], [tr.array(p.right) for p in named]))

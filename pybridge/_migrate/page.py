@@ -19,7 +19,8 @@ table { border-collapse: collapse; } th, td { padding: .15rem .6rem; text-align:
 th { background: #f4f4f6; } table.names td, table.notes td { border-bottom: 1px solid #ddd; }
 table.sides { width: 100%; table-layout: fixed; } table.sides td { border-top: 1px solid #eee; width: 50%; }
 pre { margin: 0; font: 13px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-pre i { color: #999; font-style: normal; user-select: none; } .look { background: #fff3cd; } .left { background: #f8d7da; }
+pre i { color: #999; font-style: normal; user-select: none; }
+.look { background: #fff3cd; } .left { background: #f8d7da; }
 @media (prefers-color-scheme: dark) { body { background: #18181b; color: #ddd; } th { background: #27272a; }
 td { border-color: #3f3f46 !important; } .look { background: #4d3b00; } .left { background: #5a1e24; } }
 """

@@ -29,7 +29,7 @@ from .tree import (
     Splat,
     StructDef,
     Try,
-    Tuple_,
+    TupleForm,
     Typed,
     Using,
     While,
@@ -130,7 +130,7 @@ def targets(node: Node) -> Iterator[Name]:
     """The names that an assignment to `node` binds."""
     if isinstance(node, Name):
         yield node
-    elif isinstance(node, Tuple_):
+    elif isinstance(node, TupleForm):
         for item in node.items:
             yield from targets(item)
     elif isinstance(node, (Typed, Splat)):
@@ -171,10 +171,7 @@ def _declare(scope: Scope, nodes: list[Node]) -> None:
     for name, definition in _assigned(nodes):
         if name in scope.function.globals:
             continue
-        if _existing(scope, name) is None:
-            var = scope.own(name)
-        else:
-            var = _existing(scope, name) or scope.own(name)
+        var = _existing(scope, name) or scope.own(name)
         if definition is not None and (var.definition is None or isinstance(definition, StructDef)):
             var.definition = definition  # a struct comes before further constructors of it
 
@@ -242,7 +239,7 @@ def _assign(scope: Scope, node: Assign) -> None:
         _visit(scope, node.target)
     for name in targets(node.target):
         _write(scope, name)
-    if isinstance(node.target, Tuple_):
+    if isinstance(node.target, TupleForm):
         for item in node.target.items:
             if isinstance(item, (Index, Field)):
                 _visit(scope, item)

@@ -203,10 +203,9 @@ def _expression(tr: Translator, node: t.Node, dest: Dest) -> None:
     if inner is not None and isinstance(node, t.Call):
         tr.scoped(node, dest)
         return
-    if isinstance(node, t.Logic):
-        if dest is None or _controls(tr, node.right):
-            _short_circuit(tr, node, dest)
-            return
+    if isinstance(node, t.Logic) and (dest is None or _controls(tr, node.right)):
+        _short_circuit(tr, node, dest)
+        return
     if isinstance(node, t.MacroCall) and tr.macro_statement(node, dest):
         return
     if isinstance(node, t.Call):
@@ -231,10 +230,9 @@ def _expression(tr: Translator, node: t.Node, dest: Dest) -> None:
             return
         deliver(tr, value, dest)
         return
-    if isinstance(node, t.Const) and node.value is None and dest is not None:
-        if dest == RETURN:
-            tr.emit(ast.Return(None))
-            return
+    if isinstance(node, t.Const) and node.value is None and dest is not None and dest == RETURN:
+        tr.emit(ast.Return(None))
+        return
     if dest is None and isinstance(node, t.Ternary) and (_controls(tr, node.yes) or _controls(tr, node.no)):
         _if(tr, t.If(node.at, node.test, t.Block(node.at, [node.yes]), t.Block(node.at, [node.no])), dest)
         return
@@ -370,7 +368,7 @@ def _assign(tr: Translator, node: t.Assign, dest: Dest) -> None:
     if dest is not None and not (dest == RETURN and tr.state.get("changes")):
         if isinstance(node.target, (t.Name, t.Field)):
             deliver(tr, tr.expr(node.target), dest)
-        elif isinstance(node.target, t.Tuple_) or isinstance(dest, ast.expr):
+        elif isinstance(node.target, t.TupleForm) or isinstance(dest, ast.expr):
             deliver(tr, tr.expr(node.value), dest)
 
 
@@ -382,7 +380,7 @@ def _plain(tr: Translator, node: t.Assign, value: t.Node, dest: Dest) -> None:
         if isinstance(value, t.If) and (_value := _conditional(tr, value)) is not None:
             tr.emit(ast.Assign([target], _value))
             return
-        if isinstance(node.target, (t.Name, t.Field, t.Tuple_)):
+        if isinstance(node.target, (t.Name, t.Field, t.TupleForm)):
             tr.statement(value, target)
             return
     if isinstance(value, t.Lambda) and isinstance(node.target, t.Name):
@@ -551,11 +549,13 @@ def _own_name(tr: Translator, node: t.For, bound: t.Name) -> None:
 def from_zero(tr: Translator, bodies: list[t.Node], binding: t.Binding) -> Optional[ast.expr]:
     """A loop over positions counts from zero when its variable is mostly used as one."""
     target, iterable = binding.target, binding.iterable
-    numbered = target.items[0] if isinstance(target, t.Tuple_) and target.items else target
+    numbered = target.items[0] if isinstance(target, t.TupleForm) and target.items else target
     if not isinstance(numbered, t.Name) or numbered.var is None or numbered.var.assigned > 1:
         return None
     enumerates = (
-        isinstance(iterable, t.Call) and tr.called(iterable) == "enumerate" and isinstance(target, t.Tuple_)
+        isinstance(iterable, t.Call)
+        and tr.called(iterable) == "enumerate"
+        and isinstance(target, t.TupleForm)
     )
     indices = isinstance(iterable, t.Call) and tr.called(iterable) in ("eachindex",) and numbered is target
     counts = isinstance(iterable, t.Range) and iterable.step is None and numbered is target
@@ -631,9 +631,9 @@ def _let(tr: Translator, node: t.Let, dest: Dest) -> None:
                 _apart(tr, node, bound)
             tr.emit(ast.Assign([tr.target(binding.target)], value))
     for var in node.scope.vars.values():
-        if node.scope.parent is not None and node.scope.parent.find(var.name) is not None:
-            if id(var) not in tr.renamed:
-                tr.renamed[id(var)] = tr.names.fresh(tr.names.of(var.name) + "_inner")
+        outside = node.scope.parent.find(var.name) if node.scope.parent is not None else None
+        if outside is not None and id(var) not in tr.renamed:
+            tr.renamed[id(var)] = tr.names.fresh(tr.names.of(var.name) + "_inner")
     tr.block(node.body, dest)
 
 

@@ -186,7 +186,7 @@ def _plain_size(made: ast.expr) -> ast.expr:
 
 def _rank(tr: Translator, node: t.Call) -> int:
     kernel = options(node).get("kernel")
-    if isinstance(kernel, t.Tuple_):
+    if isinstance(kernel, t.TupleForm):
         return len(kernel.items)
     return tr.refuse(node, "a kernel that is not written out")
 
@@ -246,7 +246,7 @@ def _mlp(tr: Translator, node: t.Call) -> list[ast.Call]:
     for number, item in enumerate(spec.items, 1):
         keywords: list[tuple[Optional[str], ast.expr]] = []
         units: t.Node = item
-        if isinstance(item, t.Tuple_):
+        if isinstance(item, t.TupleForm):
             units = item.items[0]
             keywords.append(("activation", tr.expr(item.items[1])))
         elif number < len(spec.items):

@@ -43,7 +43,7 @@ def model(tr: Translator, node: t.Assign) -> None:
         or options(made).get("ctx")
         or (made.args[1] if len(made.args) > 1 else None)
     )
-    if isinstance(context, t.Vector) or isinstance(context, t.Comprehension):
+    if isinstance(context, (t.Vector, t.Comprehension)):
         tr.refuse(node, "a model on several devices: gluon.utils.split_and_load")
     place = tr.names.of(target.id)
     put(tr, target.var, place, net)
@@ -157,11 +157,10 @@ def _callbacks(tr: Translator, node: Optional[t.Node], block: str, epoch: str) -
         )
         if word == "do_checkpoint" and isinstance(item, t.Call):
             prefix = text(tr.expr(item.args[0]))
-            tr.emit(f'{block}.save_parameters(f"{{{prefix}}}-{{{epoch} + 1:04d}}.params")' if '"' not in prefix and "'" not in prefix
-                    else f'{block}.save_parameters({prefix} + f"-{{{epoch} + 1:04d}}.params")')  # fmt: skip
+            tr.emit(f'{block}.save_parameters({prefix} + f"-{{{epoch} + 1:04d}}.params")')
         elif word == "speedometer":
             tr.check(item, "mx.speedometer only printed how fast it went", "callback")
-            tr.emit("# the speedometer's place")
+            tr.emit("pass")
         else:
             tr.refuse(item, f"the callback {word or 'given here'}")
 

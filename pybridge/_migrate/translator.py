@@ -322,12 +322,11 @@ def _plain(statement: ast.stmt) -> str:
         isinstance(statement, (ast.Assign, ast.Return))
         and isinstance(value, ast.Tuple)
         and len(value.elts) > 1
-    ):
-        if not any(isinstance(item, (ast.Lambda, ast.Starred, ast.NamedExpr)) for item in value.elts):
-            items = ", ".join(unparsed(item) for item in value.elts)
-            if isinstance(statement, ast.Return):
-                return f"return {items}"
-            return unparsed(_located(ast.Assign(statement.targets, ast.Name("_", ast.Load()))))[:-1] + items
+    ) and not any(isinstance(item, (ast.Lambda, ast.Starred, ast.NamedExpr)) for item in value.elts):
+        items = ", ".join(unparsed(item) for item in value.elts)
+        if isinstance(statement, ast.Return):
+            return f"return {items}"
+        return unparsed(_located(ast.Assign(statement.targets, ast.Name("_", ast.Load()))))[:-1] + items
     return unparsed(_located(statement))
 
 

@@ -202,14 +202,14 @@ class Range(Node):
 
 
 @dataclass(eq=False)
-class Tuple_(Node):
+class TupleForm(Node):
     """A tuple."""
 
     items: list[Node]
 
 
 @dataclass(eq=False)
-class NamedTuple_(Node):
+class NamedTupleForm(Node):
     """A named tuple."""
 
     entries: list[tuple[str, Node]]
