@@ -11,16 +11,13 @@ from .rules import Rule, base_name
 from .types import (
     ANY,
     FLOAT,
-    INT,
     NAT,
     NONE,
     NUM,
-    SHAPE,
     T,
     arr,
     element,
     join,
-    list_of,
     nd,
     range_of,
     tuple_of,
@@ -29,336 +26,32 @@ from .types import (
 if TYPE_CHECKING:
     from .infer import Typer
     from .translator import Translator
-
-
-def options(node: t.Call) -> dict[str, t.Node]:
-    """The keyword arguments by name."""
-    return {key: value for key, value in node.keywords if key}
-
-
-# shapes
-
-
-def _size(tr: Translator, node: t.Call) -> ast.expr:
-    value = tr.expr(node.args[0])
-    kind = tr.type(node.args[0])
-    shape = py("np.shape(_0)", value) if kind.kind in ("list", "range", "numeric") else py("_0.shape", value)
-    if len(node.args) == 1:
-        return subscript(shape, [ast.Slice(None, None, const(-1))])
-    dims = [tr.axis(arg) for arg in node.args[1:]]
-    sizes = [subscript(shape, [dim]) for dim in dims]
-    return sizes[0] if len(sizes) == 1 else ast.Tuple(sizes, ast.Load())
-
-
-def _size_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    if len(args) == 2:
-        return NAT
-    rank = args[0].rank if len(args) == 1 else len(args) - 1
-    return tuple_of(*[NAT] * rank) if rank is not None else SHAPE
-
-
-def _axes(tr: Translator, node: t.Call) -> ast.expr:
-    if len(node.args) == 1:
-        return tr.refuse(node, "axes of all dimensions: name one")
-    size = _size(tr, node)
-    return py("range(1, _0 + 1)", size)
-
-
-def shape_rank(typer: Typer, nodes: list[t.Node]) -> Optional[int]:
-    """How many dimensions a list of size arguments names."""
-    if len(nodes) == 1:
-        kind = typer.of(nodes[0])
-        if kind.kind == "tuple":
-            return len(kind.items) if kind.items is not None else None
-    if any(isinstance(node, t.Splat) for node in nodes):
-        return None
-    return len(nodes)
-
-
-def _split_type(node: t.Call) -> tuple[Optional[t.Node], list[t.Node]]:
-    """An element type that comes first, and the sizes."""
-    args = list(node.args)
-    if args and isinstance(args[0], t.Name) and _is_type_name(args[0].id):
-        return args[0], args[1:]
-    if args and isinstance(args[0], t.Field) and _is_type_name(args[0].name):
-        return args[0], args[1:]
-    return None, args
-
-
-def _is_type_name(name: str) -> bool:
-    return name in _DTYPES or name in ("String", "Any")
-
-
-_DTYPES = {
-    "Float64": "float64",
-    "Float32": "float32",
-    "Float16": "float16",
-    "MX_float": "float32",
-    "Int": "int64",
-    "Int64": "int64",
-    "Int32": "int32",
-    "Int16": "int16",
-    "Int8": "int8",
-    "UInt8": "uint8",
-    "Bool": "bool",
-    "UInt32": "uint32",
-    "UInt64": "uint64",
-    "ComplexF64": "complex128",
-}
-
-
-def dtype_of(node: Optional[t.Node]) -> str:
-    """NumPy's name of an element type, "" if it is none."""
-    if node is None:
-        return ""
-    return _DTYPES.get(base_name(node), "")
-
-
-def _filled(word: str) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        kind, sizes = _split_type(node)
-        if kind is not None and base_name(kind) not in _DTYPES:
-            return tr.refuse(node, f"an array of {base_name(kind)}")
-        if len(sizes) == 1 and tr.type(sizes[0]).arraylike:
-            library = "mx.nd" if tr.type(sizes[0]).kind == "nd" else "np"
-            return call(f"{library}.{word}_like", [tr.expr(sizes[0])])
-        if not sizes:
-            return call(f"np.{word}", [ast.Tuple([], ast.Load())])
-        keywords = tr.dtype_keyword(kind, default="float64")
-        return call(f"np.{word}", [tr.shape(sizes)], keywords)
-
-    return emit
-
-
-def _filled_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    kind, sizes = _split_type(node)
-    if len(sizes) == 1 and typer.of(sizes[0]).arraylike:
-        return typer.of(sizes[0])
-    return arr(shape_rank(typer, sizes), typer.annotation(kind) or FLOAT)
-
-
-def _fill(tr: Translator, node: t.Call) -> ast.expr:
-    value, *sizes = node.args
-    if tr.type(value).scalar:
-        return call("np.full", [tr.shape(sizes), tr.expr(value)])
-    if len(sizes) == 1:
-        return binary(ast.List([tr.expr(value)], ast.Load()), "*", tr.expr(sizes[0]))
-    return tr.refuse(node, "an array of things that are no numbers")
-
-
-def _fill_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    if args[0].scalar:
-        return arr(shape_rank(typer, node.args[1:]), args[0])
-    return list_of(args[0])
-
-
-def _array(tr: Translator, node: t.Call) -> ast.expr:
-    """Array(x), Array{T}(undef, dims)."""
-    undef = [a for a in node.args if isinstance(a, t.Name) and a.id == "undef"]
-    sizes = [a for a in node.args if a not in undef]
-    elem = node.fn.args[0] if isinstance(node.fn, t.Curly) and node.fn.args else None
-    if undef or (isinstance(node.fn, t.Curly) and sizes and tr.type(sizes[0]).kind in ("int", "tuple")):
-        if elem is not None and not dtype_of(elem):
-            return call("np.empty", [tr.shape(sizes)], [("dtype", py("object"))])
-        return call("np.empty", [tr.shape(sizes)], tr.dtype_keyword(elem))
-    kind = tr.type(sizes[0]) if sizes else ANY
-    made = (
-        method(tr.expr(sizes[0]), "asnumpy") if kind.kind == "nd" else call("np.array", [tr.array(sizes[0])])
-    )
-    return method(made, "astype", const(dtype_of(elem))) if dtype_of(elem) else made
-
-
-def _array_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    said = typer.annotation(node.fn)
-    sizes = [a for a in node.args if not (isinstance(a, t.Name) and a.id == "undef")]
-    if said is not None and said.rank is not None:
-        return said
-    if len(sizes) < len(node.args) or (sizes and typer.of(sizes[0]).kind == "int"):
-        return arr(shape_rank(typer, sizes), said.elem if said else None)
-    return arr(args[0].rank if args else None, said.elem if said else None)
-
-
-def _similar(tr: Translator, node: t.Call) -> ast.expr:
-    library = "mx.nd.zeros_like" if tr.type(node.args[0]).kind == "nd" else "np.empty_like"
-    if len(node.args) > 1:
-        return tr.refuse(node, "similar with another size or type: write np.empty")
-    return call(library, [tr.expr(node.args[0])])
-
-
-def _reshape(tr: Translator, node: t.Call) -> ast.expr:
-    value, *sizes = node.args
-    colons = [isinstance(size, t.Colon) or (isinstance(size, t.Name) and size.id == ":") for size in sizes]
-    if any(colons):
-        items = [const(-1) if colon else tr.expr(size) for size, colon in zip(sizes, colons)]
-        return method(tr.array(value), "reshape", ast.Tuple(items[::-1], ast.Load()))
-    return method(tr.array(value), "reshape", tr.shape(sizes))
-
-
-def _reshape_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    rank = shape_rank(typer, node.args[1:])
-    kind = args[0]
-    if kind.kind == "nd":
-        return nd(rank)
-    return arr(rank, kind.elem)
-
-
-def _vec(tr: Translator, node: t.Call) -> ast.expr:
-    return method(tr.array(node.args[0]), "reshape", const(-1))
-
-
-def _transpose(tr: Translator, node: t.Call) -> ast.expr:
-    return tr.transposed(node.args[0])
-
-
-def _transposed(typer: Typer, node: t.Call, args: list[T]) -> T:
-    return T(args[0].kind, 2, args[0].elem) if args[0].kind in ("nd", "arr") else ANY
-
-
-def _permutedims(tr: Translator, node: t.Call) -> ast.expr:
-    """Axis k of n counts from the other end: the order is turned round and each number taken from n."""
-    kind = tr.type(node.args[0])
-    value = tr.expr(node.args[0])
-    if len(node.args) == 1:
-        return py("_0.T", value)
-    order = node.args[1]
-    items = order.items if isinstance(order, (t.TupleForm, t.Vector)) else []
-    numbers = [item.value for item in items if isinstance(item, t.Number)]
-    if not numbers or len(numbers) != len(items):
-        return tr.refuse(node, "permutedims with an order that is not written out")
-    axes = [const(len(numbers) - number) for number in reversed(numbers)]
-    if kind.kind == "nd":
-        return method(value, "transpose", ast.Tuple(axes, ast.Load()))
-    return method(value, "transpose", *axes)
-
-
-def _dropdims(tr: Translator, node: t.Call) -> ast.expr:
-    dims = options(node).get("dims")
-    if dims is None and len(node.args) > 1:
-        dims = node.args[1]
-    if dims is None:
-        return tr.refuse(node, "dropdims without dims")
-    return method(tr.expr(node.args[0]), "squeeze", axis=tr.axis(dims))
-
-
-# reductions
-
-
-def reduction(word: str, builtin: str = "") -> Any:
-    """sum, maximum, …: over everything, or over `dims` with the axes kept."""
-
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        dims = options(node).get("dims")
-        args = list(node.args)
-        first = args[0]
-        maps = len(args) == 2 and (
-            isinstance(first, t.Lambda) or tr.type(first).kind == "func" or tr.callable_name(first)
-        )
-        if maps:
-            inner = tr.mapped(first, [args[1]], node, generator=bool(builtin))
-            return call(builtin or f"np.{word}", [inner])
-        kind = tr.type(first)
-        if len(args) == 2 and dims is None and (kind.arraylike or kind.kind == "any"):
-            dims = args[1]  # the form of Julia 0.6
-        keywords = []
-        if dims is not None and not (isinstance(dims, t.Colon)):
-            keywords = [("axis", tr.axis(dims)), ("keepdims", const(True))]
-        if (
-            kind.kind in ("generator", "list", "range", "iterator", "tuple", "set")
-            and builtin
-            and not keywords
-        ):
-            whole = not (kind.elem is not None and kind.elem.kind == "nd" and word != "sum")
-            if whole:
-                return call(builtin, [tr.iterated(first)])
-        value = tr.array(first)
-        if kind.kind in ("nd", "arr") and word != "median":
-            return call(ast.Attribute(value, word, ast.Load()), [], keywords)
-        if kind.kind == "any" and dims is None:
-            if builtin:
-                tr.check(
-                    node,
-                    f"{builtin} goes through the first axis only: x.{word}() if this is an array",
-                    "type",
-                )
-                return call(builtin, [value])
-            tr.check(node, f"x.{word}() if this is an NDArray", "type")
-        elif kind.kind == "any":
-            return call(ast.Attribute(value, word, ast.Load()), [], keywords)
-        return call(f"np.{word}", [value], keywords)
-
-    return emit
-
-
-def reduced(typer: Typer, node: t.Call, args: list[T]) -> T:
-    """The type of a reduction."""
-    kind = args[0] if args else ANY
-    dims = "dims" in options(node) or (len(args) == 2 and kind.arraylike)
-    if kind.kind == "nd":
-        return nd(kind.rank) if dims else nd(1)
-    if dims:
-        return kind if kind.kind == "arr" else arr()
-    fn = node.args[0] if node.args else None
-    if len(args) == 2 and isinstance(fn, t.Lambda):
-        for param in fn.params:
-            typer.bind(param.target, element(args[1]))
-        return args[0].elem or NUM
-    if kind.elem is not None and kind.elem.scalar:
-        name = base_name(node.fn)
-        if name in ("mean", "std", "var", "median"):
-            return FLOAT
-        return INT if kind.elem.kind == "bool" else kind.elem
-    if kind.kind in ("list", "generator", "iterator") and kind.elem is not None:
-        return kind.elem
-    return NUM if kind.kind in ("arr", "numeric", "range") else ANY
-
-
-def _spread(word: str) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        dims = options(node).get("dims")
-        keywords: list[tuple[Optional[str], ast.expr]] = []
-        if dims is not None:
-            keywords += [("axis", tr.axis(dims))]
-        corrected = options(node).get("corrected")
-        plain = isinstance(corrected, t.Const) and corrected.value is False
-        if not plain:
-            keywords.append(("ddof", const(1)))
-        if dims is not None:
-            keywords.append(("keepdims", const(True)))
-        if tr.type(node.args[0]).kind == "nd":
-            return tr.refuse(node, f"{word} of an NDArray")
-        return call(f"np.{word}", [tr.array(node.args[0])], keywords)
-
-    return emit
-
-
-def _arg(word: str) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        dims = options(node).get("dims")
-        kind = tr.type(node.args[0])
-        value = tr.array(node.args[0])
-        if dims is not None:
-            if kind.kind != "nd":
-                return tr.refuse(node, f"{word} over dims gives Cartesian indices: use np.{word}(x, axis=…)")
-            keywords = [("axis", tr.axis(dims)), ("keepdims", const(True))]
-            return shifted(call(ast.Attribute(value, word, ast.Load()), [], keywords), 1)
-        if kind.kind == "nd":
-            return shifted(method(value, word), 1)
-        if kind.kind == "arr" and kind.rank != 1:
-            tr.check(node, f"{word} of a matrix is a Cartesian index in Julia, here it is a linear one")
-        return shifted(call("int", [call(f"np.{word}", [value])]), 1)
-
-    return emit
-
-
-def _find_extreme(word: str) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        value = tr.array(node.args[0])
-        return py(f"(np.{word}(_0), int(np.arg{word}(_0)) + 1)", value)
-
-    return emit
-
-
-# putting together
+from .reductions import _arg, _find_extreme, _spread, reduced, reduction
+from .shapes import (
+    _array,
+    _array_type,
+    _axes,
+    _dropdims,
+    _eltype,
+    _fill,
+    _fill_type,
+    _filled,
+    _filled_type,
+    _permutedims,
+    _reshape,
+    _reshape_type,
+    _similar,
+    _size,
+    _size_type,
+    _split_type,
+    _transpose,
+    _transposed,
+    _truths,
+    _vec,
+    dtype_of,
+    options,
+    shape_rank,
+)
 
 
 def _cat(tr: Translator, node: t.Call) -> ast.expr:
@@ -390,9 +83,6 @@ def _cat_type(typer: Typer, node: t.Call, args: list[T]) -> T:
     for arg in args:
         elem = join(elem, arg.elem if not arg.scalar else arg)
     return T(kind, rank, elem if kind == "arr" else None)
-
-
-# random numbers, ranges, linear algebra
 
 
 def _random(word: str) -> Any:
@@ -526,10 +216,6 @@ def _fill_into(tr: Translator, node: t.Call) -> ast.expr:
     return tr.expr(target)
 
 
-def _eltype(tr: Translator, node: t.Call) -> ast.expr:
-    return py("_0.dtype", tr.expr(node.args[0]))
-
-
 def _same(typer: Typer, node: t.Call, args: list[T]) -> T:
     return args[0] if args else ANY
 
@@ -549,13 +235,6 @@ def _repeat(tr: Translator, node: t.Call) -> ast.expr:
     if kind.rank is not None and kind.rank > len(counts):
         counts += [const(1)] * (kind.rank - len(counts))
     return call(library, [value, ast.Tuple(counts[::-1], ast.Load())])
-
-
-def _truths(value: bool) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        return call("np.full", [tr.shape(node.args), const(value)])
-
-    return emit
 
 
 RULES: dict[str, Rule] = {
@@ -630,4 +309,6 @@ RULES: dict[str, Rule] = {
     "repeat": Rule(_repeat, _same, "np.tile, text * n"),
     "circshift": Rule("np.roll(_0, _1)", _same),
 }
+
+
 __all__ = ["RULES", "dtype_of", "options", "shape_rank"]

@@ -200,7 +200,7 @@ def _minmax(tr: Translator, node: t.Call) -> ast.expr:
 
 def joined(typer: Typer, node: t.Call, args: list[T]) -> T:
     """The type of elementwise operations on all arguments."""
-    from .infer import arithmetic
+    from .arithmetic import arithmetic
 
     made = args[0] if args else ANY
     for each in args[1:]:

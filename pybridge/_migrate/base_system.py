@@ -84,7 +84,7 @@ def _convert(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _converted(typer: object, node: t.Call, args: list[T]) -> T:
-    from .infer import annotated
+    from .annotations import annotated
 
     return annotated(node.args[0]) or ANY
 

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Optional
 
 from . import tree as t
-from .base_arrays import dtype_of
+from .annotations import annotated
 from .base_system import ERRORS
 from .code import call as make
 from .code import const, method, name, py
-from .infer import annotated
 from .rules import BROADCAST, Rule, is_mx, lookup, mx_name
+from .shapes import dtype_of
 from .types import T
 
 if TYPE_CHECKING:

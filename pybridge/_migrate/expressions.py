@@ -7,15 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
-from .base_math import ELEMENTWISE, quotient, remainder
 from .code import (
-    binary,
     call,
-    compare,
     const,
     integer,
     list_of,
-    method,
     name,
     negated,
     negative,
@@ -25,10 +21,11 @@ from .code import (
     tuple_of,
 )
 from .mx_arrays import static_dtype
-from .types import T
 
 if TYPE_CHECKING:
     from .translator import Translator
+from .comparisons import compared
+from .operations import operation
 
 CONSTANTS = {
     "π": "math.pi",
@@ -105,11 +102,6 @@ def _number(tr: Translator, node: t.Number) -> ast.expr:
     return const(node.value)
 
 
-def _complex_or_product(tr: Translator, node: t.Binary) -> Optional[ast.expr]:
-    unit = isinstance(node.right, t.Name) and node.right.id == "im" and node.right.var is None
-    return ast.Constant(complex(0, node.left.value)) if unit and isinstance(node.left, t.Number) else None
-
-
 def _str(tr: Translator, node: t.Str) -> ast.expr:
     return tr.string(node)
 
@@ -180,207 +172,6 @@ def _unary(tr: Translator, node: t.Unary) -> ast.expr:
 
 def _binary(tr: Translator, node: t.Binary) -> ast.expr:
     return operation(tr, node.op, node.left, node.right, node)
-
-
-def operation(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.Node) -> ast.expr:
-    """left op right, for an operator of Julia's."""
-    dotted = getattr(node, "dotted", False) or tr.is_elementwise(node)
-    if op == "=>":
-        return tuple_of([expr(tr, left), expr(tr, right)])
-    if op == "÷":
-        return quotient(tr, left, right, dotted)
-    if op == "%":
-        return remainder(tr, left, right, dotted)
-    if op == "//":
-        return call("fractions.Fraction", [expr(tr, left), expr(tr, right)])
-    if op in ("⋅", "∪", "∩"):
-        word = {"⋅": "dot", "∪": "union", "∩": "intersect"}[op]
-        return expr(tr, t.Call(node.at, t.Name(node.at, word), [left, right]))
-    a, b = tr.type(left), tr.type(right)
-    if op == "*" and not dotted:
-        return _product(tr, left, right, a, b, node)
-    if op == "^":
-        return _power(tr, left, right, a, b, dotted, node)
-    if op == "/" and not dotted and a.arraylike and b.arraylike and "numeric" not in (a.kind, b.kind):
-        return tr.refuse(node, "the quotient of two matrices: np.linalg.solve")
-    if op == "\\":
-        if dotted:
-            return binary(tr.array(right), "/", tr.array(left))
-        x, y = expr(tr, left), expr(tr, right)
-        if b.rank == 1:
-            return call("np.linalg.solve", [py("_0.T", x), y])
-        if b.rank == 2:
-            return py("np.linalg.solve(_0.T, _1.T).T", x, y)
-        return tr.refuse(node, "the solution of a system whose right side may be a matrix: np.linalg.solve")
-    if "char" in (a.kind, b.kind) and op in ("+", "-"):
-        return _characters(tr, op, left, right, a, b)
-    python = {"⊻": "^", "++": "+", ">>>": ">>"}.get(op, op)
-    if python not in ("+", "-", "*", "/", "&", "|", "^", "<<", ">>"):
-        return tr.refuse(node, f"the operator {op}")
-    wants = dotted or a.arraylike or b.arraylike or "range" in (a.kind, b.kind)
-    x, y = (tr.array(left), tr.array(right)) if wants else (expr(tr, left), expr(tr, right))
-    if "nd" in (a.kind, b.kind) and "arr" in (a.kind, b.kind):
-        tr.check(node, "an NDArray meets a NumPy array", "type")
-    return binary(x, python, y)
-
-
-def _product(tr: Translator, left: t.Node, right: t.Node, a: T, b: T, node: t.Node) -> ast.expr:
-    special = _complex_or_product(tr, node) if isinstance(node, t.Binary) else None
-    if special is not None:
-        return special
-    if a.kind in ("str", "char") and b.kind in ("str", "char"):
-        return tr.concatenated_strings(left, right)
-    if a.kind in ("str", "char") or b.kind in ("str", "char"):
-        return tr.concatenated_strings(left, right)
-    if a.scalar or b.scalar:
-        wants = "range" in (a.kind, b.kind) or "list" in (a.kind, b.kind)
-        x, y = (tr.array(left), tr.array(right)) if wants else (expr(tr, left), expr(tr, right))
-        return binary(x, "*", y)
-    if a.kind == "numeric" or b.kind == "numeric":
-        return binary(expr(tr, left), "*", expr(tr, right))
-    if "symbolic" in (a.kind, b.kind):
-        return binary(expr(tr, left), "*", expr(tr, right))
-    if "nd" in (a.kind, b.kind) and {a.kind, b.kind} <= {"nd", "arr"}:
-        return call("mx.nd.dot", [expr(tr, right), expr(tr, left)])
-    if a.kind in ("arr", "list") and b.kind in ("arr", "list"):
-        if isinstance(right, t.Adjoint) and tr.type(right.value).rank == 1:
-            return call("np.outer", [tr.array(right.value), tr.array(left)])
-        if isinstance(left, t.Adjoint) and tr.type(left.value).rank == 1:
-            return binary(tr.array(right), "@", tr.array(left.value))
-        return binary(tr.array(right), "@", tr.array(left))
-    x, y = expr(tr, left), expr(tr, right)
-    what = (
-        f"mx.nd.dot({ast.unparse(y)}, {ast.unparse(x)})"
-        if tr.uses_mx
-        else f"{ast.unparse(y)} @ {ast.unparse(x)}"
-    )
-    tr.check(node, f"* of two matrices is {what}")
-    return binary(x, "*", y)
-
-
-def _power(tr: Translator, left: t.Node, right: t.Node, a: T, b: T, dotted: bool, node: t.Node) -> ast.expr:
-    if a.kind in ("str", "char") and not dotted:
-        return binary(expr(tr, left), "*", expr(tr, right))
-    if a.kind in ("arr",) and not dotted and a.rank != 1:
-        return call("np.linalg.matrix_power", [expr(tr, left), expr(tr, right)])
-    if a.kind == "nd" and not dotted:
-        return tr.refuse(node, "the power of a matrix")
-    x, y = (tr.array(left), tr.array(right)) if dotted else (expr(tr, left), expr(tr, right))
-    if isinstance(left, t.Name) and left.var is None and left.id in ("ℯ", "e") and b.kind == "nd":
-        return call("mx.nd.exp", [y])
-    if a.kind == "arr" and a.elem is not None and a.elem.kind == "int" and (integer(y) or 0) < 0:
-        x = method(x, "astype", py("float"))
-    return binary(x, "**", y)
-
-
-def _characters(tr: Translator, op: str, left: t.Node, right: t.Node, a: T, b: T) -> ast.expr:
-    x = call("ord", [expr(tr, left)]) if a.kind == "char" else expr(tr, left)
-    y = call("ord", [expr(tr, right)]) if b.kind == "char" else expr(tr, right)
-    made = binary(x, op, y)
-    return made if a.kind == b.kind else call("chr", [made])
-
-
-_PYTHON_COMPARISONS = {"≤": "<=", "≥": ">=", "≠": "!=", "∈": "in", "∉": "not in", "in": "in"}
-
-
-def _compare(tr: Translator, node: t.Compare) -> ast.expr:
-    plain = all(_PYTHON_COMPARISONS.get(op, op) in ("==", "!=", "<", "<=", ">", ">=") for op in node.ops)
-    kinds = [tr.type(item) for item in node.items]
-    if plain and not any(k.kind in ("arr", "nd") for k in kinds):
-        rest: list[Any] = []
-        for op, item in zip(node.ops, node.items[1:]):
-            rest += [_identity(_PYTHON_COMPARISONS.get(op, op), item), expr(tr, item)]
-        return compare(expr(tr, node.items[0]), *rest)
-    tests = [
-        _comparison(tr, op, left, right, node)
-        for op, left, right in zip(node.ops, node.items, node.items[1:])
-    ]
-    if len(tests) == 1:
-        return tests[0]
-    if any(op.startswith(".") for op in node.ops):
-        made = tests[0]
-        for test in tests[1:]:
-            made = binary(made, "&", test)
-        return made
-    return ast.BoolOp(ast.And(), tests)
-
-
-def _identity(op: str, right: t.Node) -> str:
-    if isinstance(right, t.Const) and right.value is None and op in ("==", "!="):
-        return "is" if op == "==" else "is not"
-    return op
-
-
-def _comparison(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.Node) -> ast.expr:
-    a, b = tr.type(left), tr.type(right)
-    if op.startswith(".") and len(op) > 1:
-        python = _PYTHON_COMPARISONS.get(op[1:], op[1:])
-        if python in ("in", "not in"):
-            return call(
-                "np.isin",
-                [tr.array(left), tr.array(right)],
-                [("invert", const(True))] if python == "not in" else [],
-            )
-        if python in ("===", "≡"):
-            python = "=="
-        if python in ("≈",):
-            return call("np.isclose", [tr.array(left), tr.array(right)])
-        return compare(tr.array(left), python, tr.array(right))
-    python = _PYTHON_COMPARISONS.get(op, op)
-    if op in ("===", "≡", "!==", "≢"):
-        same = op in ("===", "≡")
-        none = isinstance(right, t.Const) or isinstance(left, t.Const)
-        simple = a.kind in ("sym", "str", "int", "float", "num", "char", "bool") or isinstance(
-            right, (t.Sym, t.Number)
-        )
-        if simple and not none:
-            return compare(expr(tr, left), "==" if same else "!=", expr(tr, right))
-        return compare(expr(tr, left), "is" if same else "is not", expr(tr, right))
-    if op in ("≈", "≉"):
-        made = approximately(tr, left, right, {})
-        return made if op == "≈" else negated(made)
-    if op == "isa":
-        return tr.instance_of(left, right, node)
-    if op == "<:":
-        return call("issubclass", [expr(tr, left), expr(tr, right)])
-    if op in ("⊆", "⊈", "⊊"):
-        made = py("set(_0) <= set(_1)" if op != "⊊" else "set(_0) < set(_1)", expr(tr, left), expr(tr, right))
-        return negated(made) if op == "⊈" else made
-    if op == "∋":
-        return compare(expr(tr, right), "in", expr(tr, left))
-    if python in ("==", "!=") and (a.kind in ("arr", "nd") and b.kind in ("arr", "nd")):
-        x, y = (
-            method(expr(tr, side), "asnumpy") if kind.kind == "nd" else expr(tr, side)
-            for side, kind in ((left, a), (right, b))
-        )
-        made = call("np.array_equal", [x, y])
-        return made if python == "==" else negated(made)
-    if python in ("==", "!=", "<", "<=", ">", ">=", "in", "not in"):
-        return compare(expr(tr, left), _identity(python, right), expr(tr, right))
-    return tr.refuse(node, f"the comparison {op}")
-
-
-def approximately(tr: Translator, left: t.Node, right: t.Node, given: dict[str, t.Node]) -> ast.expr:
-    """≈: relative to the square root of the machine's precision, as in Julia."""
-    a, b = tr.type(left), tr.type(right)
-    x, y = (
-        method(expr(tr, side), "asnumpy") if kind.kind == "nd" else expr(tr, side)
-        for side, kind in ((left, a), (right, b))
-    )
-    if a.scalar and b.scalar:
-        keywords: list[tuple[Optional[str], ast.expr]] = [
-            (
-                "rel_tol",
-                expr(tr, given["rtol"]) if "rtol" in given else const(0.0 if "atol" in given else 1.5e-8),
-            )
-        ]
-        if "atol" in given:
-            keywords.append(("abs_tol", expr(tr, given["atol"])))
-        return call("math.isclose", [x, y], keywords)
-    options: list[tuple[Optional[str], ast.expr]] = [
-        (key, expr(tr, value)) for key, value in given.items() if key in ("rtol", "atol")
-    ]
-    return call("np.allclose", [x, y], options)
 
 
 def _logic(tr: Translator, node: t.Logic) -> ast.expr:
@@ -499,7 +290,7 @@ _EXPR: dict[type, Callable[[Any, Any], ast.expr]] = {
     t.Field: _field,
     t.Binary: _binary,
     t.Unary: _unary,
-    t.Compare: _compare,
+    t.Compare: compared,
     t.Logic: _logic,
     t.Ternary: _ternary,
     t.Range: _range,
@@ -515,4 +306,3 @@ _EXPR: dict[type, Callable[[Any, Any], ast.expr]] = {
     t.MacroCall: _macro,
     t.Curly: lambda tr, node: expr(tr, node.obj),
 }
-__all__ = ["CONSTANTS", "ELEMENTWISE", "approximately", "expr", "operation", "transposed"]

@@ -130,7 +130,7 @@ def _prepare(tr: Translator, tree: t.Block) -> None:
 
 
 def _members(tr: Translator, tree: t.Block) -> None:
-    from .definitions import special_of
+    from .structures import special_of
 
     members: dict[str, list[t.FuncDef]] = tr.state.setdefault("members", {})
     placed: set[int] = tr.state.setdefault("placed", set())
@@ -145,7 +145,7 @@ def _members(tr: Translator, tree: t.Block) -> None:
 
 def _comments_of_moved(tr: Translator, block: t.Block) -> None:
     """Comments right above a definition that is written elsewhere go with it."""
-    from .definitions import special_of
+    from .structures import special_of
 
     moved: dict[int, list[t.Comment]] = tr.state.setdefault("moved comments", {})
     run: list[t.Comment] = []

@@ -257,7 +257,7 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
 
 def _clause(tr: Translator, node: t.Comprehension, binding: t.Binding) -> ast.expr:
     """What a clause goes through; positions count from zero where that is what they are used for."""
-    from .statements import from_zero
+    from .loops import from_zero
 
     bodies = [node.value, *([node.test] if node.test is not None else [])]
     bodies += [other.iterable for other in node.bindings if other is not binding]

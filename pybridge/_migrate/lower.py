@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from . import lower_blocks as blocks
+from .lower_brackets import _comprehension, _generator, _index, _matrix, _vector
+from .lower_literals import _boolean, _char, _number, _string
 from .precedence import JUXTAPOSED, Climb, Item
 from .source import Source, column
 from .tree import (
@@ -17,7 +18,6 @@ from .tree import (
     Binding,
     Block,
     Call,
-    Char,
     Colon,
     Comment,
     Compare,
@@ -26,25 +26,20 @@ from .tree import (
     Curly,
     End,
     Field,
-    Index,
     Jump,
     Lambda,
     MacroCall,
-    Matrix,
     Name,
     NamedTupleForm,
     Node,
-    Number,
     Param,
     Splat,
-    Str,
     Sym,
     Ternary,
     TupleForm,
     Typed,
     Unary,
     Unknown,
-    Vector,
 )
 
 _CHAIN = frozenset({"binary_expression", "unary_expression", "juxtaposition_expression", "range_expression"})
@@ -60,6 +55,8 @@ def _operator_call(node: Any) -> bool:
 
 
 _COMMENTS = ("line_comment", "block_comment")
+
+
 _CONSTANTS = {"true": True, "false": False, "nothing": None}
 
 
@@ -246,103 +243,6 @@ def _name(low: Lowering, node: Any) -> Node:
     return Name(low.at(node), text)
 
 
-def _number(low: Lowering, node: Any) -> Node:
-    text = low.text(node).replace("_", "").replace("−", "-")
-    single = False
-    if node.type == "integer_literal":
-        value: Any = int(text, 0) if text[:2].lower() in ("0x", "0b", "0o") else int(text)
-    else:
-        if "f" in text and not text.startswith("0x"):
-            text, single = text.replace("f", "e"), True
-        value = float.fromhex(text) if text.startswith("0x") else float(text)
-    return Number(low.at(node), value, single)
-
-
-def _boolean(low: Lowering, node: Any) -> Node:
-    return Const(low.at(node), low.text(node) == "true")
-
-
-_ESCAPES = {"\\$": "$", "\\e": "\x1b", "\\`": "`"}
-
-
-def unescape(text: str) -> str:
-    """One of Julia's escape sequences as the character that it means."""
-    if text in _ESCAPES:
-        return _ESCAPES[text]
-    if text.startswith("\\\n"):
-        return ""
-    if text.startswith(("\\u", "\\U", "\\x")):
-        return chr(int(text[2:], 16))
-    value = ast.literal_eval(f'"{text}"')
-    return str(value)
-
-
-def _string(low: Lowering, node: Any) -> Node:
-    raw = node.type == "prefixed_string_literal"
-    prefix = low.text(node.children[0]) if raw else ""
-    marks = [child for child in node.children if child.type in ('"', '"""', "`")]
-    place, stop = marks[0].end_byte, node.end_byte - len(marks[0].text)
-    parts: list[Any] = []
-    for child in node.children:
-        if child.type == "string_interpolation":
-            parts.append(low.source.text(place, child.start_byte))
-            parts.append(low.expr(low.named(child)[-1]))
-        elif child.type == "escape_sequence" and not raw:
-            parts.append(low.source.text(place, child.start_byte))
-            parts.append(("escape", low.text(child)))
-        else:
-            continue
-        place = child.end_byte
-    parts.append(low.source.text(place, stop))
-    if marks[0].type == '"""':
-        parts = _dedented(parts)
-    return Str(low.at(node), _joined(parts), prefix)
-
-
-def _dedented(parts: list[Any]) -> list[Any]:
-    """A triple-quoted string loses its first line break and its lines' common indentation."""
-    if isinstance(parts[0], str) and parts[0].startswith("\n"):
-        parts[0] = parts[0][1:]
-        fresh = True
-    else:
-        fresh = False
-    margins: list[int] = []
-    for number, part in enumerate(parts):
-        if not isinstance(part, str):
-            continue
-        lines = part.split("\n")
-        for place, line in enumerate(lines):
-            starts = place > 0 or (number == 0 and fresh)
-            blank = not line.strip()
-            last = place == len(lines) - 1
-            if starts and (not blank or last):
-                margins.append(len(line) - len(line.lstrip(" \t")))
-    margin = min(margins, default=0)
-    if margin:
-        for number, part in enumerate(parts):
-            if isinstance(part, str):
-                lines = part.split("\n")
-                head = lines[0][margin:] if number == 0 and fresh else lines[0]
-                parts[number] = "\n".join([head, *(line[margin:] for line in lines[1:])])
-    return parts
-
-
-def _joined(parts: list[Any]) -> list[Any]:
-    joined: list[Any] = []
-    for part in parts:
-        piece = unescape(part[1]) if isinstance(part, tuple) else part
-        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += piece
-        elif piece != "":
-            joined.append(piece)
-    return joined
-
-
-def _char(low: Lowering, node: Any) -> Node:
-    inner = low.text(node)[1:-1]
-    return Char(low.at(node), unescape(inner) if inner.startswith("\\") else inner)
-
-
 def _call(low: Lowering, node: Any) -> Node:
     kids = low.named(node)
     fn: Node = Name(low.at(kids[0]), low.text(kids[0])) if kids[0].type == "operator" else low.expr(kids[0])
@@ -364,103 +264,6 @@ def _do(low: Lowering, node: Any) -> Lambda:
     inside = [kid for kid in node.children if kid.type not in ("do", "end", "argument_list")]
     params = low.params([kid for kid in lists[0].children if kid.is_named]) if lists else []
     return Lambda(low.at(node), params, blocks.block(low, inside, low.at(node)), do=True)
-
-
-def _index(low: Lowering, node: Any) -> Node:
-    obj, brackets = low.named(node)[:2]
-    target = low.expr(obj)
-    if brackets.type == "comprehension_expression":
-        made = low.expr(brackets)
-        if isinstance(made, Comprehension):
-            made.elem = target
-        return made
-    if brackets.type == "matrix_expression":
-        matrix = low.expr(brackets)
-        if isinstance(matrix, (Matrix, Vector)):
-            matrix.elem = target
-        return matrix
-    items = low.exprs(low.named(brackets))
-    if is_type(target):
-        return Vector(low.at(node), items, target)
-    return Index(low.at(node), target, items)
-
-
-def is_type(node: Node) -> bool:
-    """Whether a name before brackets is an element type rather than an array, going by how types are spelt."""
-    if isinstance(node, Curly):
-        return is_type(node.obj)
-    name = node.id if isinstance(node, Name) else node.name if isinstance(node, Field) else ""
-    return name in _TYPES
-
-
-_TYPES = frozenset(
-    [
-        "Any",
-        "Int",
-        "Int8",
-        "Int16",
-        "Int32",
-        "Int64",
-        "UInt8",
-        "UInt",
-        "UInt16",
-        "UInt32",
-        "UInt64",
-        "Float16",
-        "Float32",
-        "Float64",
-        "Bool",
-        "String",
-        "Char",
-        "Symbol",
-        "Real",
-        "Number",
-        "Integer",
-        "AbstractFloat",
-        "AbstractString",
-        "Array",
-        "Vector",
-        "Matrix",
-        "Tuple",
-        "NDArray",
-        "SymbolicNode",
-        "Dict",
-        "Pair",
-        "Function",
-        "MX_float",
-        "Union",
-        "Set",
-        "Nothing",
-        "Complex",
-        "ComplexF64",
-        "Context",
-    ]
-)
-
-
-def _vector(low: Lowering, node: Any) -> Node:
-    kids = low.named(node)
-    if len(kids) == 1:
-        row = low.row(kids)
-        if len(row) > 1:
-            return Matrix(low.at(node), [row])
-        return Vector(low.at(node), row)
-    return Vector(low.at(node), low.exprs(kids))
-
-
-def _matrix(low: Lowering, node: Any) -> Node:
-    rows = [low.row(low.named(row)) for row in low.named(node)]
-    if all(len(row) == 1 for row in rows):
-        return Matrix(low.at(node), rows) if len(rows) > 1 else Vector(low.at(node), rows[0])
-    return Matrix(low.at(node), rows)
-
-
-def _comprehension(low: Lowering, node: Any) -> Node:
-    return low.comprehension(node, low.expr(low.named(node)[0]))
-
-
-def _generator(low: Lowering, node: Any) -> Node:
-    return low.comprehension(node, low.expr(low.named(node)[0]), generator=True)
 
 
 def _field(low: Lowering, node: Any) -> Node:

@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
-from .base_arrays import options
 from .code import attribute, call, const, method, py, subscript
 from .rules import Rule
+from .shapes import options
 from .types import ANY, NONE, OBJECT, PROVIDER, SYMBOLIC, T, arr, list_of, nd
 
 if TYPE_CHECKING:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
 from .blocks import block_of
-from .code import call, const, integer, name, negated, shifted, text, update
+from .code import call, const, name, negated, text
 from .custom import method_of
-from .functional import simple_body
 from .notes import Note, Refused
 from .scopes import targets
 
 if TYPE_CHECKING:
     from .translator import Translator
-
-RETURN = "return"
-Dest = Union[None, str, ast.expr]  # nowhere, returned, or assigned to
+from .assignments import assign
+from .destination import RETURN, Dest, deliver
+from .effects import included, looped, opened, raising
+from .loops import deeper, for_loop, while_loop
 
 
 def block(tr: Translator, node: Optional[t.Node], dest: Dest = None) -> None:
@@ -51,62 +51,6 @@ def _blank() -> Any:
     from .translator import Line
 
     return Line(0, "")
-
-
-def comment(tr: Translator, node: t.Comment) -> None:
-    """A comment at its place: behind the line that it stood behind, else on lines of its own."""
-    from .translator import Line
-
-    shown = comment_lines(node.text)
-    if node.trailing and _names_an_end(tr, node):
-        return
-    if node.trailing and len(shown) == 1 and tr.lines and tr.lines[-1].text and not tr.lines[-1].comment:
-        last = tr.lines[-1]
-        if not last.text.startswith("#") and "  # " not in last.text:
-            last.text += "  " + shown[0]
-            return
-    for line in shown:
-        tr.lines.append(Line(tr.depth, line))
-
-
-_BLOCK_WORDS = frozenset(
-    [
-        "module",
-        "function",
-        "for",
-        "while",
-        "if",
-        "let",
-        "begin",
-        "struct",
-        "do",
-        "try",
-        "macro",
-        "type",
-        "end",
-        "baremodule",
-    ]
-)
-
-
-def _names_an_end(tr: Translator, node: t.Comment) -> bool:
-    """`end # module`: what it names has no end in Python."""
-    line = tr.source.lines[node.at.row - 1].split("#")[0].strip()
-    words = node.text.strip("#= ").replace("(", " ").split()
-    return line in ("end", "end;") and bool(words) and words[0] in {*_BLOCK_WORDS, *tr.modules}
-
-
-def comment_lines(source: str) -> list[str]:
-    """# and #= =# comments as Python's."""
-    if source.startswith("#="):
-        inner = source[2:].removesuffix("=#")
-        return [
-            ("# " + line.strip()).rstrip()
-            for line in inner.strip("\n").split("\n")
-            if line.strip() or inner.strip()
-        ]
-    body = source[1:].rstrip()
-    return ["#" + body] if not body or body[0] in " !#:-" else ["# " + body]
 
 
 def statement(tr: Translator, node: t.Node, dest: Dest = None) -> None:
@@ -151,16 +95,6 @@ def left_to_a_person(tr: Translator, node: t.Node, refused: Refused) -> None:
             tr.emit(ast.Raise(call("NotImplementedError", [const(place)]), None), node.at.row)
         return
     tr.emit(ast.Raise(call("NotImplementedError", [const(place)]), None), node.at.row)
-
-
-def deliver(tr: Translator, value: ast.expr, dest: Dest) -> None:
-    """Send a value where it belongs."""
-    if dest == RETURN:
-        tr.emit(ast.Return(value))
-    elif isinstance(dest, ast.expr):
-        tr.emit(ast.Assign([dest], value))
-    else:
-        tr.emit(ast.Expr(value))
 
 
 # Calls whose value nobody wants when they end a function.
@@ -209,7 +143,7 @@ def _expression(tr: Translator, node: t.Node, dest: Dest) -> None:
     if isinstance(node, t.MacroCall) and tr.macro_statement(node, dest):
         return
     if isinstance(node, t.Call):
-        if _raising(tr, node, dest) or _loop_call(tr, node) or _opened(tr, node, dest) or _included(tr, node):
+        if raising(tr, node, dest) or looped(tr, node) or opened(tr, node, dest) or included(tr, node):
             return
         fresh = (
             tr.called(node) in _NO_VALUE
@@ -274,211 +208,13 @@ def _short_circuit(tr: Translator, node: t.Logic, dest: Dest) -> None:
         )
 
 
-def _raising(tr: Translator, node: t.Call, dest: Dest) -> bool:
-    if tr.called(node) not in ("error", "throw", "rethrow") or (
-        isinstance(node.fn, t.Name) and node.fn.var is not None
-    ):
-        return False
-    tr.state["raising"] = True
-    try:
-        tr.call(node)
-    finally:
-        tr.state["raising"] = False
-    tr.emit(ast.Raise(tr.state.pop("raise", None), None))
-    return True
-
-
-def _loop_call(tr: Translator, node: t.Call) -> bool:
-    """foreach(f, xs) and map for its effects are loops."""
-    word = tr.called(node)
-    if word != "foreach" or len(node.args) != 2:
-        return False
-    fn, iterable = node.args
-    if isinstance(fn, t.Lambda) and len(fn.params) == 1:
-        tr.emit(f"for {text(tr.target(fn.params[0].target))} in {text(tr.iterated(iterable))}:")
-        with tr.indented():
-            tr.block(fn.body)
-        return True
-    place = tr.names.fresh("each")
-    tr.emit(f"for {place} in {text(tr.iterated(iterable))}:")
-    with tr.indented():
-        tr.emit(ast.Expr(call(tr.function_value(fn), [name(place)])))
-    return True
-
-
-def _opened(tr: Translator, node: t.Call, dest: Dest) -> bool:
-    """open(path) do file … end."""
-    if tr.called(node) != "open" or not node.args or not isinstance(node.args[0], t.Lambda):
-        return False
-    fn = node.args[0]
-    file = text(tr.target(fn.params[0].target)) if fn.params else "_"
-    tr.emit(f"with {text(call('open', [tr.expr(arg) for arg in node.args[1:]]))} as {file}:")
-    with tr.indented():
-        tr.block(fn.body, dest)
-    return True
-
-
-def _included(tr: Translator, node: t.Call) -> bool:
-    """include("other.jl") brings the other file's names in."""
-    if not (
-        isinstance(node.fn, t.Name)
-        and node.fn.id == "include"
-        and node.fn.var is None
-        and len(node.args) == 1
-    ):
-        return False
-    path = node.args[0]
-    if not isinstance(path, t.Str) or any(not isinstance(part, str) for part in path.parts):
-        tr.refuse(node, "include of a computed path")
-    shown = "".join(path.parts)
-    module = shown.removesuffix(".jl").replace("-", "_").lstrip("./").replace("/", ".")
-    names = tr.included.get(shown)
-    if not all(part.isidentifier() for part in module.split(".")):
-        tr.refuse(node, f"include of {shown}: its name is no module's")
-    if names is None:
-        tr.notes.append(
-            Note(
-                "package", node.at.row, node.at.end_row, node.at.col, f"{shown} is not among the files given"
-            )
-        )
-        tr.emit(f"from {module} import *  # noqa: F403  # migrate: {shown} is not among the files given")
-    elif names:
-        tr.emit(f"from {module} import {', '.join(names)}")
-    else:
-        tr.emit(f"import {module}")
-    return True
-
-
-# assignments
-
-
-def _assign(tr: Translator, node: t.Assign, dest: Dest) -> None:
-    value = node.value
-    if isinstance(value, t.Assign) and not node.op:
-        tr.statement(value)
-        value = value.target
-    if tr.symbolic_assignment(node):
-        return
-    if node.dotted:
-        _broadcast_assign(tr, node, value)
-    elif node.op:
-        _update(tr, node)
-    else:
-        _plain(tr, node, value, dest)
-    if dest is not None and not (dest == RETURN and tr.state.get("changes")):
-        if isinstance(node.target, (t.Name, t.Field)):
-            deliver(tr, tr.expr(node.target), dest)
-        elif isinstance(node.target, t.TupleForm) or isinstance(dest, ast.expr):
-            deliver(tr, tr.expr(node.value), dest)
-
-
-def _plain(tr: Translator, node: t.Assign, value: t.Node, dest: Dest) -> None:
-    target = tr.target(node.target)
-    if isinstance(node.target, t.Index) and isinstance(target, ast.Call):
-        tr.refuse(node, "an assignment to this")
-    if isinstance(value, (t.If, t.Let, t.Try, t.Block)) or block_of(tr, value) is not None:
-        if isinstance(value, t.If) and (_value := _conditional(tr, value)) is not None:
-            tr.emit(ast.Assign([target], _value))
-            return
-        if isinstance(node.target, (t.Name, t.Field, t.TupleForm)):
-            tr.statement(value, target)
-            return
-    if isinstance(value, t.Lambda) and isinstance(node.target, t.Name):
-        body = simple_body(tr, value)
-        plain = body is not None and all(isinstance(p.target, t.Name) and not p.splat for p in value.params)
-        tr.defined_before(value, tr.names.of(node.target.id), exact=True, single=body if plain else None)
-        return
-    made = tr.expr(value)
-    tr.emit(ast.Assign([target], _own_copy(tr, node, value, made)))
-
-
-def _conditional(tr: Translator, node: t.If) -> Optional[ast.expr]:
-    """A short if/else as a conditional expression."""
-    from .functional import _as_expression
-
-    if node.at.end_row != node.at.row:
-        return None
-    made = _as_expression(node)
-    return tr.expr(made) if made is not None else None
-
-
-def _own_copy(tr: Translator, node: t.Assign, value: t.Node, made: ast.expr) -> ast.expr:
-    """A part of an array is a copy in Julia and a view in NumPy: it matters when either is written to."""
-    if not isinstance(value, t.Index) or not isinstance(node.target, t.Name) or node.target.var is None:
-        return made
-    if tr.type(value.obj).kind not in ("arr", "any") or tr.type(value).kind not in ("arr", "any"):
-        return made
-    if not isinstance(made, ast.Subscript) or tr.type(value).scalar:
-        return made
-    parts = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
-    if not any(isinstance(part, ast.Slice) for part in parts):
-        return made
-    source = value.obj
-    while isinstance(source, (t.Index, t.Field)):
-        source = source.obj
-    changed = node.target.var.mutated or (
-        isinstance(source, t.Name) and source.var is not None and source.var.mutated
-    )
-    return call(ast.Attribute(made, "copy", ast.Load())) if changed else made
-
-
-def _update(tr: Translator, node: t.Assign) -> None:
-    """x += y: in place for numbers and elements, a new value for what other names may share."""
-    target, kind = node.target, tr.type(node.target)
-    value = tr.type(node.value)
-    if node.op in ("÷", "%", "^", "//", "⊻", "\\", "⋅", ">>>"):
-        made = tr.operation(node.op, target, node.value, node)
-        tr.emit(ast.Assign([tr.target(target)], made))
-        return
-    if node.op == "*" and (kind.kind in ("str", "char") or value.kind in ("str", "char")):
-        tr.emit(update(tr.target(target), "+", tr.expr(node.value)))
-        return
-    single = kind.scalar or kind.kind == "str"
-    element_of = isinstance(target, t.Index) and not kind.arraylike
-    whole = isinstance(target, t.Index) and kind.arraylike
-    if whole and isinstance(node.op, str) and node.op in "+-/":
-        tr.emit(update(tr.target(target), node.op, tr.expr(node.value)))
-        return
-    if ((single or element_of) and value.scalar) or (
-        (single and node.op in ("+", "-")) and not value.arraylike
-    ):
-        tr.emit(update(tr.target(target), node.op, tr.expr(node.value)))
-        return
-    tr.emit(
-        ast.Assign(
-            [tr.target(target)],
-            tr.operation(node.op, target, node.value, t.Binary(node.at, node.op, target, node.value)),
-        )
-    )
-
-
-def _broadcast_assign(tr: Translator, node: t.Assign, value: t.Node) -> None:
-    """x .= y and x .+= y write into x."""
-    target = node.target
-    kind = tr.type(target)
-    if node.op:
-        if node.op in ("+", "-", "*", "/") and kind.kind != "list":
-            tr.emit(update(tr.target(target), node.op, tr.array(value)))
-            return
-        made = tr.operation(node.op, target, value, t.Binary(node.at, node.op, target, value, True))
-    else:
-        made = tr.array(value)
-    if isinstance(target, t.Index):
-        tr.emit(ast.Assign([tr.target(target)], made))
-    else:
-        tr.emit(ast.Assign([ast.Subscript(tr.expr(target), ast.Slice(), ast.Store())], made))
-
-
-# control flow
-
-
 def _if(tr: Translator, node: t.If, dest: Dest, word: str = "if") -> None:
     with tr.captured() as ahead:
         test = tr.expr(node.test)
     if ahead and word == "elif":
         tr.emit("else:")
         with tr.indented():
-            tr.lines.extend(_deeper(ahead))
+            tr.lines.extend(deeper(ahead))
             _if(tr, node, dest)
         return
     tr.lines.extend(ahead)
@@ -495,131 +231,6 @@ def _if(tr: Translator, node: t.If, dest: Dest, word: str = "if") -> None:
         tr.emit("else:", 0)
         with tr.indented():
             tr.emit(ast.Assign([dest], const(None)))
-
-
-def _deeper(lines: list[Any]) -> list[Any]:
-    for line in lines:
-        line.depth += 1
-    return lines
-
-
-def _for(tr: Translator, node: t.For, dest: Dest) -> None:
-    opened = 0
-    tr._loops.append(node.scope)
-    depth = tr.depth
-    try:
-        for binding in node.bindings:
-            _one_loop(tr, node, binding)
-            tr.depth += 1
-            opened += 1
-        tr.block(node.body)
-    finally:
-        tr.depth = depth
-        tr._loops.pop()
-
-
-def _one_loop(tr: Translator, node: t.For, binding: t.Binding) -> None:
-    iterable = binding.iterable
-    for bound in targets(binding.target):
-        _own_name(tr, node, bound)
-    if tr.type(iterable).kind == "provider":
-        source = tr.expr(iterable)
-        tr.emit(ast.Expr(call(ast.Attribute(source, "reset", ast.Load()))))
-        tr.emit(f"for {text(tr.target(binding.target))} in {text(source)}:")
-        return
-    made = from_zero(tr, [node.body], binding)
-    if made is None:
-        made = tr.iterated(iterable)
-    tr.emit(f"for {text(tr.target(binding.target))} in {text(made)}:")
-
-
-def _own_name(tr: Translator, node: t.For, bound: t.Name) -> None:
-    """A loop's variable is new in Julia: where Python would overwrite one of the same name, it gets another."""
-    scope = node.scope.parent
-    while bound.var is not None and scope is not None:
-        other = scope.vars.get(bound.id)
-        if other is not None and other is not bound.var and not other.loop:
-            tr.renamed[id(bound.var)] = tr.names.fresh(f"{tr.names.of(bound.id)}_inner")
-            return
-        if scope is node.scope.function:
-            return
-        scope = scope.parent
-
-
-def from_zero(tr: Translator, bodies: list[t.Node], binding: t.Binding) -> Optional[ast.expr]:
-    """A loop over positions counts from zero when its variable is mostly used as one."""
-    target, iterable = binding.target, binding.iterable
-    numbered = target.items[0] if isinstance(target, t.TupleForm) and target.items else target
-    if not isinstance(numbered, t.Name) or numbered.var is None or numbered.var.assigned > 1:
-        return None
-    enumerates = (
-        isinstance(iterable, t.Call)
-        and tr.called(iterable) == "enumerate"
-        and isinstance(target, t.TupleForm)
-    )
-    indices = isinstance(iterable, t.Call) and tr.called(iterable) in ("eachindex",) and numbered is target
-    counts = isinstance(iterable, t.Range) and iterable.step is None and numbered is target
-    if not (enumerates or indices or counts):
-        return None
-    positions, others = _uses(tr, bodies, numbered)
-    if positions <= others and (others or enumerates):
-        return None
-    if counts and isinstance(iterable, t.Range):
-        start, stop = shifted(tr.expr(iterable.start), -1), tr.expr(iterable.stop)
-        if tr.type(iterable).kind != "range":
-            return None
-        made = call("range", [stop] if integer(start) == 0 else [start, stop])
-    elif enumerates and isinstance(iterable, t.Call):
-        made = call("enumerate", [tr.iterated(iterable.args[0])])
-    else:
-        whole = tr.expr(iterable)
-        if not isinstance(whole, ast.Call):
-            return None
-        made = call("range", [shifted(whole.args[1], -1)])
-    tr.zero_based.add(id(numbered.var))
-    return made
-
-
-def _uses(tr: Translator, bodies: list[t.Node], target: t.Name) -> tuple[int, int]:
-    """How often the variable stands as a position (i, i + 1), and how often elsewhere."""
-    positions = others = 0
-    inside: set[int] = set()
-    for each in (inner for body in bodies for inner in body.walk()):
-        if isinstance(each, t.Index) and tr.type(each.obj).kind in ("arr", "list", "nd", "tuple", "str"):
-            for arg in each.args:
-                core = arg
-                if isinstance(arg, t.Binary) and arg.op in ("+", "-") and isinstance(arg.right, t.Number):
-                    core = arg.left
-                if isinstance(core, t.Name) and core.var is target.var:
-                    positions += 1
-                    inside.add(id(core))
-        if isinstance(each, t.Name) and each.var is target.var and id(each) not in inside:
-            others += 1
-        if isinstance(each, t.Lambda):
-            others += sum(isinstance(x, t.Name) and x.var is target.var for x in each.walk())
-    # a walk sees a name after the index that holds it
-    return positions, others
-
-
-def _while(tr: Translator, node: t.While, dest: Dest) -> None:
-    with tr.captured() as ahead:
-        test = tr.expr(node.test)
-    tr._loops.append(node.scope)
-    try:
-        if ahead:
-            tr.emit("while True:")
-            with tr.indented():
-                tr.lines.extend(_deeper(ahead))
-                tr.emit(f"if {text(negated(test))}:")
-                with tr.indented():
-                    tr.emit("break")
-                tr.block(node.body)
-            return
-        tr.emit(f"while {text(test)}:")
-        with tr.indented():
-            tr.block(node.body)
-    finally:
-        tr._loops.pop()
 
 
 def _let(tr: Translator, node: t.Let, dest: Dest) -> None:
@@ -748,10 +359,10 @@ def statement_value(tr: Translator, node: t.Node) -> ast.expr:
 
 
 _STATEMENT: dict[type, Any] = {
-    t.Assign: _assign,
+    t.Assign: assign,
     t.If: _if,
-    t.For: _for,
-    t.While: _while,
+    t.For: for_loop,
+    t.While: while_loop,
     t.Let: _let,
     t.Try: _try,
     t.Return: _return,

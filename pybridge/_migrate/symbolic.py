@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
-from .base_arrays import options
 from .code import call, const, integer, name, text
-from .mx_arrays import parameter
+from .mx_operators import parameter
 from .rules import base_name, mx_rules
+from .shapes import options
 
 if TYPE_CHECKING:
     from .translator import Translator

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 
 from . import tree as t
-from .base_arrays import options
 from .code import call, const, name, py, text
 from .rules import base_name
+from .shapes import options
 from .symbolic import Net, build, put
 
 if TYPE_CHECKING:

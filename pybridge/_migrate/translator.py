@@ -11,17 +11,22 @@ from typing import Any, NoReturn, Optional, Union
 from . import (
     blocks,
     calls,
+    comments,
+    comparisons,
     custom,
     definitions,
     expressions,
     functional,
     indexing,
     macros,
+    operations,
     statements,
+    structures,
     symbolic,
     text,
     training,
 )
+from . import methods as methods_
 from . import tree as t
 from .code import text as unparsed
 from .infer import Typer
@@ -253,8 +258,8 @@ class Translator:
 
     expr = expressions.expr
     transposed = expressions.transposed
-    approximately = expressions.approximately
-    operation = expressions.operation
+    approximately = comparisons.approximately
+    operation = operations.operation
     element = indexing.element
     offset = indexing.offset
     axis = indexing.axis
@@ -296,11 +301,11 @@ class Translator:
     block = statements.block
     statement = statements.statement
     statement_value = statements.statement_value
-    comment = statements.comment
+    comment = comments.comment
     define = definitions.function
     defined_before = definitions.defined_before
-    methods = definitions.methods
-    structure = definitions.structure
+    methods = methods_.methods
+    structure = structures.structure
     module = definitions.module
     imported = definitions.imported
     scoped = blocks.scoped
