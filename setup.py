@@ -24,7 +24,7 @@ ABI = "cp39"
 # What a wheel carries from outside the package: folder in the checkout, folder in the package, which files.
 CARRIED = (
     ("julia", "_julia", ("Project.toml", "src/**/*.jl")),
-    ("examples", "_examples", ("*.jl",)),
+    ("examples", "_examples", ("**/*.jl",)),
 )
 
 MENDS = """\

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import throughput
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -26,6 +27,7 @@ import mxnet as mx  # isort: skip
 
 SIZES = (16, 2**10, 2**20, 2**24)
 CHAINS = (1, 10, 100, 1000)
+BATCHES = (32, 128)
 
 
 class PythonSigmoid(mx.autograd.Function):  # type: ignore[misc]
@@ -123,6 +125,30 @@ def chains(rounds: int, table: Table) -> None:
         table.add_row(f"{length:,}", f"{1e6 * julia:,.1f}", f"{1e6 * native:,.1f}", f"{julia / ten:.2f}")
 
 
+def marks(rounds: int, table: Table) -> None:
+    from marks import steps
+
+    seconds = medians({str(count): timed(step, 3) for count, step in steps().items()}, rounds)
+    for count, value in seconds.items():
+        ratio = value / seconds["0"]
+        each = f"{100 * (ratio - 1) / int(count):+.1f} %" if int(count) else ""
+        table.add_row(count, f"{1e3 * value:.1f}", f"{ratio:.3f}", each)
+
+
+def hooks(rounds: int, table: Table) -> None:
+    from hooks import NETWORKS, candidates
+
+    for name, network in NETWORKS.items():
+        for monitor_all in (False, True):
+            runs, calls = candidates(network, monitor_all)
+            seconds = medians({each: timed(run, 5) for each, run in runs.items()}, rounds)
+            for each, value in seconds.items():
+                over = f"{1e6 * (value - seconds['none']) / calls:+.1f}" if "none" not in each else ""
+                ratio = f"{value / seconds['upstream']:.2f}"
+                what = f"{name}, {'inputs too' if monitor_all else 'outputs'}"
+                table.add_row(what, str(calls), each, f"{1e3 * value:.2f}", over, ratio)
+
+
 def peak_megabytes() -> float:
     """The peak of this process's resident memory since `reset_peak`."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -211,9 +237,16 @@ def main(
     )  # fmt: skip
     chain = Table("nodes", "Julia µs/node", "native µs/node", "Julia, over 10", title="chains at 16 floats")
     room = Table("memory", "", title="memory")
+    mark = Table(
+        "marks", "ms", "over none", "a mark", title="forward + backward, five convolutions, hybridized"
+    )
+    hook = Table(
+        "network", "calls", "hook", "ms", "µs a call", "over upstream", title="forward, hybridized, hooked"
+    )
+    training = {batch: throughput.throughput_table(batch) for batch in BATCHES}
     start = Table("process", "s", "over import mxnet", title="start-up")
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("measuring", total=len(sizes) + 3)
+        task = progress.add_task("measuring", total=len(sizes) + 5 + len(BATCHES))
         for size in sizes:
             one_node(size, max(3, rounds // 3) if size == 2**24 else rounds, node)
             progress.advance(task)
@@ -222,9 +255,17 @@ def main(
         if not quick:
             memory(room)
         progress.advance(task)
+        marks(rounds, mark)
+        progress.advance(task)
+        hooks(rounds, hook)
+        progress.advance(task)
+        throughput.prepare(threads=1)
+        for batch, trained in training.items():
+            throughput.throughput(trained, 2 * rounds, batch, (64,) if quick else throughput.WIDTHS)
+            progress.advance(task)
         starts(3, start)
         progress.advance(task)
-    for table in (node, chain, room, start):
+    for table in (node, chain, room, mark, hook, *training.values(), start):
         if table.row_count:
             console.print(table)
 

@@ -14,50 +14,66 @@ from typing import TYPE_CHECKING, Any
 from . import _numpy_aliases
 from . import julia as _julia
 from .julia import JuliaError as JuliaError
-from .julia import include as include
 
 if TYPE_CHECKING:
+    from . import gluon as gluon
     from . import testing as testing
     from ._crosscheck import Report as Report
     from ._crosscheck import crosscheck as crosscheck
     from ._dispatch import serve as serve
+    from ._intermediates import Intermediates as Intermediates
+    from ._intermediates import get_mark_vars as get_mark_vars
+    from ._intermediates import intermediates as intermediates
+    from ._intermediates import internals as internals
+    from ._intermediates import mark_vars as mark_vars
     from ._libmxnet import GraphError as GraphError
+    from ._monitor import Monitor as Monitor
+    from ._monitor import NanGuard as NanGuard
+    from ._monitor import Stats as Stats
+    from ._monitor import Trace as Trace
+    from ._monitor import monitor as monitor
+    from ._monitor import nan_guard as nan_guard
+    from ._monitor import stats as stats
+    from ._monitor import trace as trace
     from .arrays import asjulia as asjulia
     from .arrays import asndarray as asndarray
     from .autograd import attach_grad as attach_grad
     from .autograd import backward as backward
+    from .autograd import drop_grad as drop_grad
     from .autograd import getgrad as getgrad
     from .autograd import grad as grad
-    from .autograd import is_recording as is_recording
-    from .autograd import is_training as is_training
     from .autograd import mark_variables as mark_variables
-    from .autograd import pause as pause
-    from .autograd import predict_mode as predict_mode
-    from .autograd import record as record
-    from .autograd import set_recording as set_recording
-    from .autograd import set_training as set_training
     from .autograd import symbol as symbol
-    from .autograd import train_mode as train_mode
     from .functions import JuliaFunction as JuliaFunction
     from .functions import function as function
+    from .julia import include as include
+    from .recording import is_recording as is_recording
+    from .recording import is_training as is_training
+    from .recording import pause as pause
+    from .recording import predict_mode as predict_mode
+    from .recording import record as record
+    from .recording import set_recording as set_recording
+    from .recording import set_training as set_training
+    from .recording import train_mode as train_mode
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "autograd": (
-        "attach_grad getgrad mark_variables symbol record pause train_mode predict_mode "
-        "is_recording is_training set_recording set_training backward grad"
-    ),
+    "recording": ("record pause train_mode predict_mode is_recording is_training set_recording set_training"),
+    "autograd": "attach_grad drop_grad getgrad mark_variables symbol backward grad",
     "functions": "function JuliaFunction",
     "arrays": "asjulia asndarray",
     "_dispatch": "serve",
     "_crosscheck": "crosscheck Report",
+    "_intermediates": "mark_vars get_mark_vars intermediates internals Intermediates",
+    "_monitor": "monitor Monitor stats Stats nan_guard NanGuard trace Trace",
     "_libmxnet": "GraphError",
+    "julia": "include",
 }
-_MODULES = ("testing",)
+_MODULES = ("gluon", "testing")
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = ["JuliaError", "include", "jl", *_MODULES, *_WHERE]
+__all__ = ["JuliaError", "jl", *_MODULES, *_WHERE]
 
 with suppress(ImportError):  # without NumPy there is nothing to mend; the doctor says so
     _numpy_aliases.restore()

@@ -8,6 +8,7 @@ name, and `real` gives the function that was there before. No other module knows
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -69,8 +70,8 @@ _MEANINGS = (
     ),
     (
         "because it does not require gradient",
-        "grad: one of the variables is no leaf with a gradient attached. Call attach_grad on it before recording; "
-        "gradients of intermediate results are not available.",
+        "grad: one of the variables has no gradient attached. Call attach_grad on it: on a leaf before recording, on "
+        "an intermediate result before it is used.",
     ),
     (
         r"Not reached[\s\S]*c_api_function\.cc",
@@ -85,6 +86,7 @@ _MEANINGS = (
 )
 
 _pending_error = threading.local()
+_kept_failures: dict[int, BaseException] = {}
 
 
 def explain(text: str) -> str:
@@ -101,7 +103,17 @@ def set_error(text: str) -> None:
     _pending_error.text = text
 
 
+def keep_failure(thread: int, failure: BaseException | None) -> None:
+    """Let the call of libmxnet that `thread` is making, and that is about to fail, raise `failure`."""
+    _kept_failures.pop(thread, None)
+    if failure is not None:
+        _kept_failures[thread] = failure
+
+
 def _last_error() -> bytes:
+    kept = _kept_failures.pop(threading.get_ident(), None)
+    if kept is not None:
+        raise kept
     text = _pending_error.__dict__.pop("text", None)
     if text is None:
         text = (real("MXGetLastError")() or b"").decode("utf-8", "replace")
@@ -117,6 +129,8 @@ def last_error() -> MXNetError:
 # ---- interposed calls ---------------------------------------------------------------------------------------
 
 _real: dict[str, Any] = {}
+_interposed: dict[str, Callable[..., int | bytes]] = {}
+_around: dict[str, tuple[Callable[..., int], ...]] = {}
 
 
 def real(name: str) -> Any:
@@ -134,7 +148,26 @@ def address(name: str) -> int:
 def interpose(name: str, function: Callable[..., int | bytes]) -> None:
     """Let every caller of `mxnet.base._LIB.<name>` call `function` instead."""
     _real.setdefault(name, getattr(_LIB, name))
-    setattr(_LIB, name, function)
+    _interposed[name] = function
+    _put(name)
+
+
+def around(name: str, wrapper: Callable[..., int], put: bool = True) -> None:
+    """Let `wrapper(call, *arguments)` stand around every call of `mxnet.base._LIB.<name>`; without `put` no longer.
+
+    It stands outside of what is interposed there, now or later: a call that goes through the dispatch still does.
+    """
+    _real.setdefault(name, getattr(_LIB, name))
+    others = tuple(w for w in _around.get(name, ()) if w != wrapper)
+    _around[name] = (*others, wrapper) if put else others
+    _put(name)
+
+
+def _put(name: str) -> None:
+    call = _interposed.get(name, _real[name])
+    for wrapper in _around.get(name, ()):
+        call = functools.partial(wrapper, call)
+    setattr(_LIB, name, call)
 
 
 interpose("MXGetLastError", _last_error)
@@ -179,10 +212,13 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_is_owner": (_I, ()),
     "pb_live_nodes": (_L, ()),
     "pb_live_nodes_address": (_P, ()),
+    "pb_live_operators_address": (_P, ()),
+    "pb_created_states": (_L, ()),
+    "pb_dead_operators": (_L, (_P, _L)),
     "pb_attending": (_I, ()),
     "pb_describe": (_I, (_P, _P, _I, _I)),
     "pb_release_block": (None, (_P,)),
-    "pb_open_call": (_I, (_P, _P, _I)),
+    "pb_open_call": (_I, (_P, _P, _I, _I)),
     "pb_close_call": (_I, (_P, _P, _I)),
     "pb_job_error": (ctypes.c_char_p, ()),
     "pb_pumping": (_I, ()),
@@ -211,7 +247,7 @@ def _load() -> tuple[Any, Any]:
     with_python: dict[str, tuple[Any, tuple[Any, ...]]] = {
         "pb_serve_with": (None, (o,)),
         "pb_backward": (o, (_P, _P, _I, _P)),
-        "pb_blocking": (o, (_P, o, _P, _I, _I, _P)),
+        "pb_blocking": (o, (_P, o, _P, _I, _I, _I, _P)),
         "pb_serve": (o, (o, _I)),
         "pb_drain_values": (None, ()),
         "pb_wrap_dealloc": (_I, (o, ctypes.c_char_p)),
@@ -226,6 +262,12 @@ def _load() -> tuple[Any, Any]:
 
 #: Calls that can wait go through `waiting`; those that only look at a number keep the GIL.
 waiting, quick = _load()
+
+
+#: The name under which Julia functions are operators of symbolic graphs.
+OPERATOR = "pybridge"
+
+check_call(_LIB.MXCustomOpRegister(OPERATOR.encode(), ctypes.cast(quick.pb_new_operator, ctypes.c_void_p)))
 
 
 #: Addresses that PyBridge gets, in the order of `link!` in julia/src/links.jl.
@@ -327,10 +369,43 @@ def zeros_like(x: NDArray) -> NDArray:
     return made
 
 
+def copied(a: Any, numpy: bool = False) -> NDArray:
+    """A new NDArray with the contents of a NumPy array (C order). Nothing can use its memory yet, so nothing is waited
+    for: `mx.nd.array` asks the engine's threads, which costs more than copying a small array does."""
+    made: NDArray = (mxnet.np if numpy else mxnet.nd).empty(a.shape, dtype=a.dtype)
+    data = ctypes.c_void_p()
+    check_call(_LIB.MXNDArrayGetData(made.handle, ctypes.byref(data)))
+    if a.nbytes:
+        ctypes.memmove(data, a.ctypes.data, a.nbytes)
+    return made
+
+
 def is_intermediate(x: NDArray) -> bool:
     """Was `x` computed inside a recorded graph?  A leaf's history is nothing but itself."""
     history = symbol(x)
-    return history is not None and len(history.get_internals().list_outputs()) > 1
+    return history is not None and history.get_children() is not None
+
+
+def operator_handle(name: str) -> int:
+    """The handle of libmxnet's operator `name`."""
+    found = ctypes.c_void_p()
+    check_call(_LIB.NNGetOpHandle(name.encode(), ctypes.byref(found)))
+    assert found.value is not None
+    return found.value
+
+
+def shallow_copy(symbol: Any) -> ctypes.c_void_p:
+    """A handle of its own on the graph of a symbol; whoever has it frees it."""
+    copy = ctypes.c_void_p()
+    check_call(_LIB.MXShallowCopySymbol(symbol, ctypes.byref(copy)))
+    return copy
+
+
+def symbol_text(handle: Any) -> bytes:
+    """The JSON of a symbol, subgraphs and all."""
+    text = ctypes.c_char_p()
+    check_call(_LIB.MXSymbolSaveToJSON(handle, ctypes.byref(text)))
+    return text.value or b""
 
 
 def symbol(x: NDArray) -> Any:

@@ -106,6 +106,11 @@ class State:
         if self.pythoncall is not None:
             theirs = os.environ.get("JULIA_LOAD_PATH") or SEPARATOR.join(("@", "@stdlib"))
             env["JULIA_LOAD_PATH"] = _in_front(["@", str(STAND_INS), self.pythoncall], theirs)
+            from ._old_julia.processor import openblas_core
+
+            core = os.environ.get("OPENBLAS_CORETYPE") or openblas_core()
+            if core is not None:
+                env["OPENBLAS_CORETYPE"] = core
         return env
 
 

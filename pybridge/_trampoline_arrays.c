@@ -94,9 +94,9 @@ EXPORT void pb_release_block(int64_t *block) {
     }
 }
 
-/* Describe and pin `count` arrays into `block`; returns 0, or 8 * index + reason.  `writing`: wait for reads
- * as well as writes that are still under way. */
-EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int writing) {
+/* Describe and pin `count` arrays into `block`; returns 0, or 8 * index + reason.  For the last `written` of them reads
+ * that are still under way are waited for as well as writes. */
+EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int written) {
     bool recording = false, training = false;
     int np = with_np_shape(), bad = 0, i = 0;
     mx.is_recording(&recording);
@@ -110,7 +110,7 @@ EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int writing
         block[H_INPUTS] = i + 1;
         /* Wait first: until its writer has run, an array may have no memory yet or get another layout (oneDNN), and
          * asking for its data is a race with the thread that allocates it. */
-        bad = (writing ? mx.wait_to_write : mx.wait_to_read)(handles[i]) ? BAD_CALL : describe(handles[i], a);
+        bad = (i >= count - written ? mx.wait_to_write : mx.wait_to_read)(handles[i]) ? BAD_CALL : describe(handles[i], a);
         if (!bad) a[A_PIN] = (int64_t)(intptr_t)pb_pin(handles[i], (long)a[A_BYTES]);
         if (!bad && !a[A_PIN]) bad = BAD_CALL;
     }

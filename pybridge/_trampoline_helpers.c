@@ -49,6 +49,16 @@ static void copy_results(job *j, size_t n, int handles_at, int stypes_at) {
     *stypes = j->stypes;
 }
 
+/* The results of operators are waited for, so that the callbacks they depend on have come when the job is done. */
+static int wait_for_results(job *j) {
+    size_t n = (size_t) * (int *)j->args[3];
+    const handle_t *results = j->given ? j->given : j->handles;
+    int failed = 0;
+    for (size_t i = 0; i < n; i++)
+        if (mx.wait_to_read(results[i]) && !failed++) j->error = error_text();
+    return failed ? -1 : 0;
+}
+
 static void run(job *j) {
     int ignored;
     uintptr_t *a = j->args;
@@ -57,6 +67,8 @@ static void run(job *j) {
     j->rc = (int)j->fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
     if (j->rc) j->error = error_text();
     if (j->results > 1 && !j->rc && !j->given) copy_results(j, (size_t) * (int *)a[3], 4, j->results);
+    mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
+    if (j->settle && !j->rc) j->rc = wait_for_results(j);
     if (j->results == 1 && !j->rc && a[3] && a[8]) {
         /* The results lie in this thread's own storage, which its next call overwrites. */
         size_t n = (uint32_t)a[3];
@@ -69,7 +81,6 @@ static void run(job *j) {
             *(int **)a[9] = j->stypes;
         }
     }
-    mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
 }
 
 /* libmxnet's temporary memory belongs to a thread, and operators that wait hold it.  What a served callback does must
@@ -82,9 +93,15 @@ typedef struct helper {
 } helper;
 
 static helper *idle_helpers;
+static _Thread_local int own_depth = -1;
+
+int helper_depth(void) { return own_depth < 0 ? 0 : own_depth; }
+
+int is_helper(void) { return own_depth >= 0; }
 
 static void *help(void *own) {
     helper *h = own;
+    own_depth = h->depth;
     for (;;) {
         adopt_seed(h->depth);
         run(h->job);
@@ -125,12 +142,13 @@ void abandon(const job *j) {
     pthread_mutex_unlock(&mu);
 }
 
-job *start(void *fn, int results, int count, const uintptr_t *args) {
+job *start(void *fn, int results, int settle, int count, const uintptr_t *args) {
     job *j = must(calloc(1, sizeof *j));
     int ignored;
     memcpy(&j->fn, &fn, sizeof fn);
     memcpy(j->args, args, (size_t)count * sizeof *args);
     j->results = results == 1 && count != 10 ? 0 : results;
+    j->settle = settle;
     mx.is_recording(&j->recording);
     mx.is_training(&j->training);
     mx.is_np_shape(&j->np_shape);
@@ -206,4 +224,8 @@ int finish(job *j) {
 
 void free_results(size_t count) {
     for (size_t i = 0; i < count; i++) mx.free(last_handles[i]);
+}
+
+size_t result_count(const job *j) { /* those that libmxnet made for its caller */
+    return !j->handles ? 0 : j->results == 1 ? (uint32_t)j->args[3] : (size_t) * (int *)j->args[3];
 }

@@ -26,7 +26,7 @@ static pump *pumps; /* the owner's stack of them */
 
 /* With mu held; afterwards `r`, which lies on the waiter's stack, may be gone. Returns the seat to be woken. */
 static seat *answer(request *r, int outcome) {
-    if (!r->call && r->node && r->node->served_in != backward_number) {
+    if (!r->call && r->block[H_KIND] == K_BACKWARD && r->node->served_in != backward_number) {
         r->node->served_in = backward_number;
         served_nodes++;
         served_bytes += r->bytes;
@@ -191,6 +191,23 @@ int serve_here(int64_t *block) {
     return outcome;
 }
 
+/* A question of a thread of Python, answered there. */
+int answer_here(int64_t *block) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int recording = 0, ignored, outcome = FAILED;
+    mx.set_recording(0, &recording);
+    PyObject *result = PyObject_CallFunction(serve, "Li", (long long)(intptr_t)block, 0);
+    mx.set_recording(recording, &ignored);
+    if (result) {
+        outcome = (int)PyLong_AsLong(result);
+        Py_DECREF(result);
+    } else {
+        PyErr_WriteUnraisable(serve);
+    }
+    PyGILState_Release(gil);
+    return outcome;
+}
+
 static intptr_t run_pump(pump *p, job *j, int settle, PyObject *until, int ms) {
     int outcome = -1;
     for (;;) {
@@ -234,10 +251,10 @@ static PyObject *leave_pump(pump *p) { /* its failure, or None */
 static PyObject *backward(int *code, int create_graph, void *fn, int count, const uintptr_t *args) {
     pump p = {.create_graph = create_graph};
     enter_pump(&p);
-    job *j = start(fn, 1, count, args);
+    job *j = start(fn, 1, 0, count, args);
     if (j) {
         intptr_t state = run_pump(&p, j, serving == 0, NULL, TICK);
-        size_t results = j->handles ? (uint32_t)args[3] : 0;
+        size_t results = result_count(j);
         *code = finish(j);
         if (state == QUIET) {
             int first = *code;
@@ -245,7 +262,7 @@ static PyObject *backward(int *code, int create_graph, void *fn, int count, cons
             /* Other nodes are alive, so none can tell from their number: wait for the whole engine. */
             void *wait_all;
             memcpy(&wait_all, &mx.wait_all, sizeof wait_all);
-            j = start(wait_all, 0, 0, NULL);
+            j = start(wait_all, 0, 0, 0, NULL);
             if (j) {
                 run_pump(&p, j, 0, NULL, TICK);
                 *code = finish(j);
@@ -288,17 +305,21 @@ EXPORT PyObject *pb_backward_ex(int *code, void *fn, uint32_t n, void *heads, vo
     return backward(code, create, fn, 10, args);
 }
 
-/* A helper makes a call that can block, while the owner pumps on. When `until` returns true first, the helper is left
- * where it is (`code` becomes -2): what the arguments point into must then live on. `results`: see job. */
-EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int results, int count, const uintptr_t *args) {
+/* A helper makes a call that can block, while the owner pumps on. When `until` (if it is not None) returns true first,
+ * the helper is left where it is (`code` becomes -2): what the arguments point into must then live on.  `results`,
+ * `settle`: see job. */
+EXPORT PyObject *pb_blocking(int *code, PyObject *until, void *fn, int results, int settle, int count,
+                             const uintptr_t *args) {
     pump p = {0};
     enter_pump(&p);
-    job *j = start(fn, results, count, args);
+    job *j = start(fn, results, settle, count, args);
     if (!j) {
         PyErr_SetString(PyExc_RuntimeError, "pybridge: no thread could be started to make the call");
         keep_failure(&p);
-    } else if (run_pump(&p, j, 0, until, TICK) == DONE) {
+    } else if (run_pump(&p, j, 0, until == Py_None ? NULL : until, TICK) == DONE) {
+        size_t made = result_count(j);
         *code = finish(j);
+        if (p.failure || *code) free_results(made); /* nobody will take them */
     } else {
         *code = -2;
         abandon(j);

@@ -14,7 +14,7 @@ request *queue_end, *taken;
 int owner_jobs, settling;
 long backward_number, served_nodes;
 int64_t served_bytes;
-atomic_long live_nodes;
+atomic_long live_nodes, live_operators;
 atomic_int attending;
 double last_attended;
 int serving;
@@ -78,7 +78,7 @@ void push(list *l, int64_t item) {
     l->items[l->count++] = item;
 }
 
-static long pop(list *l, int64_t *out, long room) {
+long pop(list *l, int64_t *out, long room) {
     pthread_mutex_lock(&mu);
     long n = (long)l->count < room ? (long)l->count : room;
     memcpy(out, l->items + l->count - n, (size_t)n * sizeof *out);
@@ -91,6 +91,7 @@ EXPORT long pb_dead_nodes(int64_t *out, long room) { return dead_nodes.count ? p
 EXPORT long pb_dead_roots(int64_t *out, long room) { return dead_roots.count ? pop(&dead_roots, out, room) : 0; }
 EXPORT long pb_live_nodes(void) { return atomic_load(&live_nodes); }
 EXPORT atomic_long *pb_live_nodes_address(void) { return &live_nodes; }
+EXPORT atomic_long *pb_live_operators_address(void) { return &live_operators; }
 EXPORT int pb_attending(void) { return atomic_load(&attending); }
 
 EXPORT void pb_set_owner(void) { /* called on it */

@@ -2,205 +2,40 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Any, TypeVar, Union, overload
+from collections.abc import Sequence
+from typing import Any, Union
 
-from . import _libmxnet
+from . import _libmxnet, _marks
+from ._arguments import arrays, check_array, check_like, check_req
+from ._arguments import heads as checked_heads
 from ._libmxnet import GraphError, NDArray
+from ._unseen import unseen
+from .recording import Scope
+from .recording import is_recording as is_recording
+from .recording import is_training as is_training
+from .recording import pause as pause
+from .recording import predict_mode as predict_mode
+from .recording import record as record
+from .recording import set_recording as set_recording
+from .recording import set_training as set_training
+from .recording import train_mode as train_mode
 
-_T = TypeVar("_T")
-_F = TypeVar("_F", bound=Callable[..., Any])
 Arrays = Union[NDArray, Sequence[NDArray]]
-
-
-def is_recording() -> bool:
-    """Whether what is computed on this thread is being recorded.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> pb.record(lambda: pb.is_recording()), pb.is_recording()
-        (True, False)
-    """
-    return _libmxnet.is_recording()
-
-
-def is_training() -> bool:
-    """Whether this thread is in training mode (dropout drops, batch norm updates its statistics).
-
-    Examples:
-        >>> import pybridge as pb
-        >>> pb.record(lambda: pb.is_training()), pb.is_training()
-        (True, False)
-    """
-    return _libmxnet.is_training()
-
-
-def set_recording(flag: bool) -> bool:
-    """Turn recording on or off on this thread; returns the previous state.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> pb.set_recording(False)
-        False
-    """
-    return _libmxnet.set_recording(_flag("set_recording", flag))
-
-
-def set_training(flag: bool) -> bool:
-    """Turn training mode on or off on this thread; returns the previous state.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> pb.set_training(False)
-        False
-    """
-    return _libmxnet.set_training(_flag("set_training", flag))
-
-
-def _flag(name: str, flag: Any) -> bool:
-    if flag not in (True, False):
-        raise TypeError(f"{name}: flag is {flag!r}; expected True or False")
-    return bool(flag)
-
-
-# ---- scopes ---------------------------------------------------------------------------------------------------
-
-
-class _Scope(contextlib.ContextDecorator):
-    """Recording and training flags for a while. Both are put back as they were, whatever happens inside."""
-
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._wanted = (recording, training)
-        self._before: list[tuple[bool, bool]] = []
-
-    def _recreate_cm(self) -> _Scope:
-        return _Scope(*self._wanted)  # as a decorator: one for each call, whichever thread makes it
-
-    def __enter__(self) -> None:
-        recording, training = self._wanted
-        self._before.append((is_recording(), is_training()))
-        if recording is not None:
-            _libmxnet.set_recording(recording)
-        if training is not None:
-            _libmxnet.set_training(training)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        recording, training = self._before.pop()
-        _libmxnet.set_recording(recording)
-        _libmxnet.set_training(training)
-
-
-def _scope(name: str, do: Any, recording: bool | None, training: Any) -> Any:
-    if callable(do):
-        with _Scope(recording, training):
-            return do()
-    if do is not None and do not in (True, False):
-        raise TypeError(f"{name}: expected a bool or a callable, got {do!r}")
-    return _Scope(recording, training if do is None else bool(do))
-
-
-@overload
-def record(train_mode: bool = True) -> _Scope: ...
-@overload
-def record(train_mode: Callable[[], _T]) -> _T: ...
-@overload
-def record(do: Callable[[], _T], train_mode: bool) -> _T: ...
-
-
-def record(*args: Any, **kwargs: Any) -> Any:
-    """Record what is computed, so that it can be differentiated.
-
-    A context manager (`with pb.record():`), a decorator (`@pb.record()`), and a do-block
-    (`y = pb.record(lambda: x * x)`). Leaving it puts the recording *and* the training flag back as they were.
-
-    Args:
-        train_mode: run layers such as dropout in training mode.
-
-    Examples:
-        >>> import pybridge as pb, mxnet as mx
-        >>> x = mx.nd.array([3.0])
-        >>> _ = pb.attach_grad(x)
-        >>> y = pb.record(lambda: x * x)
-        >>> pb.backward(y)
-        >>> pb.getgrad(x).asscalar()
-        6.0
-    """
-    return _mode_scope("record", True, True, *args, **kwargs)
-
-
-def pause(*args: Any, **kwargs: Any) -> Any:
-    """Do not record for a while, inside `record`; used as `record` is.
-
-    Args:
-        train_mode: run layers such as dropout in training mode; False by default.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> with pb.record():
-        ...     with pb.pause():
-        ...         print(pb.is_recording())
-        False
-    """
-    return _mode_scope("pause", False, False, *args, **kwargs)
-
-
-def _mode_scope(name: str, recording: bool, default: bool, *args: Any, **kwargs: Any) -> Any:
-    do = None
-    arguments = list(args)
-    if arguments and callable(arguments[0]):
-        do = arguments.pop(0)
-    training: Any = kwargs.pop("train_mode", default)
-    if arguments:
-        training = arguments.pop(0)
-    if arguments or kwargs:
-        raise TypeError(
-            f"{name}: unexpected arguments {arguments or kwargs}; expected train_mode, or a callable"
-        )
-    if training not in (True, False):
-        raise TypeError(f"{name}: train_mode is {training!r}; expected True or False")
-    if do is not None:
-        with _Scope(recording, bool(training)):
-            return do()
-    return _Scope(recording, bool(training))
-
-
-def train_mode(do: Callable[[], Any] | None = None) -> Any:
-    """Training mode for a while, recording as it is; used as `record` is.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> with pb.train_mode():
-        ...     print(pb.is_training(), pb.is_recording())
-        True False
-    """
-    return _scope("train_mode", do, None, True)
-
-
-def predict_mode(do: Callable[[], Any] | None = None) -> Any:
-    """Prediction mode for a while, recording as it is; used as `record` is.
-
-    Examples:
-        >>> import pybridge as pb
-        >>> with pb.record():
-        ...     with pb.predict_mode():
-        ...         print(pb.is_training(), pb.is_recording())
-        False True
-    """
-    return _scope("predict_mode", do, None, False)
 
 
 # ---- variables --------------------------------------------------------------------------------------------------
 
 
 def attach_grad(x: NDArray, grad_req: str = "write") -> NDArray:
-    """Attach a gradient to `x`, a leaf: an array that was not computed inside `record`.
+    """Attach a gradient to `x`: a leaf, or an intermediate value that was computed inside `record`.
+
+    A leaf gets its gradient as in MXNet. An intermediate value keeps its place in the graph, so what it was computed
+    from gets its gradients, too; `x` goes on as a new array of the same bits (views of the old one, such as
+    `asjulia(x)`, stay with the old memory). Attach the gradient before `x` is used: a use that came earlier cannot be
+    honoured, and a backward over it is a `GraphError`.
 
     Args:
-        x: an NDArray of any shape and dtype.
+        x: an NDArray (`mx.nd` or `mx.np`) of any shape; an intermediate value has to be dense, and not bool.
         grad_req: `"write"`, `"add"` (gradients of several backwards add up), or `"null"`/`"nop"` (none is computed).
 
     Returns:
@@ -208,21 +43,52 @@ def attach_grad(x: NDArray, grad_req: str = "write") -> NDArray:
 
     Raises:
         TypeError: `x` is no NDArray.
-        ValueError: there is no such `grad_req`.
-        GraphError: `x` is an intermediate result; marking it would cut the graph in silence.
+        ValueError: there is no such `grad_req`, or `x` is an intermediate value that is sparse or bool.
+        GraphError: from the backward, if `x` was used before.
 
     Examples:
         >>> import pybridge as pb, mxnet as mx
-        >>> pb.attach_grad(mx.nd.ones((2, 2))).asnumpy().tolist()
-        [[0.0, 0.0], [0.0, 0.0]]
+        >>> x = mx.nd.array([1.0, 2.0])
+        >>> pb.attach_grad(x).asnumpy().tolist()
+        [0.0, 0.0]
+        >>> with pb.record():
+        ...     y = x * x
+        ...     _ = pb.attach_grad(y)
+        ...     z = (3 * y).sum()
+        >>> pb.backward(z)
+        >>> y.grad.asnumpy().tolist(), x.grad.asnumpy().tolist()
+        ([3.0, 3.0], [6.0, 12.0])
     """
-    _check_array("attach_grad", "x", x)
-    _check_req("attach_grad", grad_req)
-    _check_leaf("attach_grad", x)
-    with _Scope(False, None):
+    check_array("attach_grad", "x", x)
+    check_req("attach_grad", grad_req)
+    with Scope(False, None), unseen():
         gradient = _libmxnet.zeros_like(x)
-    _libmxnet.mark_variables([x], [gradient], [grad_req])
+    if _libmxnet.is_intermediate(x):
+        _marks.mark("attach_grad", x, gradient, grad_req)
+    else:
+        _libmxnet.mark_variables([x], [gradient], [grad_req])
     return gradient
+
+
+def drop_grad(x: NDArray) -> None:
+    """Undo `attach_grad` on `x`, which then has no gradient.
+
+    An intermediate value is again what it was before the mark; a leaf becomes a constant, whose value and memory stay.
+    A graph that was recorded with the gradient attached keeps it. Without a gradient attached nothing happens.
+
+    Raises:
+        TypeError: `x` is no NDArray.
+
+    Examples:
+        >>> import pybridge as pb, mxnet as mx
+        >>> x = mx.nd.array([1.0, 2.0])
+        >>> _ = pb.attach_grad(x)
+        >>> pb.drop_grad(x)
+        >>> pb.getgrad(x) is None
+        True
+    """
+    check_array("drop_grad", "x", x)
+    _marks.drop(x)
 
 
 def getgrad(x: NDArray) -> NDArray | None:
@@ -236,22 +102,22 @@ def getgrad(x: NDArray) -> NDArray | None:
         >>> pb.getgrad(mx.nd.ones((2,))) is None
         True
     """
-    _check_array("getgrad", "x", x)
+    check_array("getgrad", "x", x)
     return _libmxnet.gradient(x)
 
 
 def mark_variables(vars: Arrays, grads: Arrays, grad_reqs: str | Sequence[str] = "write") -> None:
-    """Attach given gradient buffers to leaves, one or many.
+    """Attach given gradient buffers to leaves or intermediate values, one or many.
 
     Args:
-        vars: an NDArray, or a sequence of them.
+        vars: an NDArray, or a sequence of them; for intermediate values the same holds as in `attach_grad`.
         grads: the buffer for each, of the same shape and dtype.
         grad_reqs: one for all, or one each: `"write"`, `"inplace"`, `"add"`, `"null"`/`"nop"`.
 
     Raises:
         TypeError: something among them is no NDArray.
-        ValueError: lengths, shapes or dtypes do not match, or there is no such `grad_req`.
-        GraphError: one of `vars` is an intermediate result.
+        ValueError: lengths, shapes or dtypes do not match, or there is no such `grad_req`; an intermediate value is
+            sparse or bool.
 
     Examples:
         >>> import pybridge as pb, mxnet as mx
@@ -261,19 +127,25 @@ def mark_variables(vars: Arrays, grads: Arrays, grad_reqs: str | Sequence[str] =
         >>> dx.asnumpy().tolist()
         [2.0, 4.0]
     """
-    variables, gradients = _list("mark_variables", "vars", vars), _list("mark_variables", "grads", grads)
+    variables, gradients = arrays("mark_variables", "vars", vars), arrays("mark_variables", "grads", grads)
     reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(variables) == len(gradients) == len(reqs):
         raise ValueError(
             f"mark_variables: {len(variables)} vars, {len(gradients)} grads and {len(reqs)} grad_reqs; "
             "expected as many of each"
         )
+    intermediate = [_libmxnet.is_intermediate(x) for x in variables]
     for i, (x, gradient, req) in enumerate(zip(variables, gradients, reqs)):
-        _check_req("mark_variables", req)
-        _check_like("mark_variables", f"grads[{i}]", gradient, f"vars[{i}]", x)
-        _check_leaf("mark_variables", x)
-    if variables:
-        _libmxnet.mark_variables(variables, gradients, reqs)
+        check_req("mark_variables", req)
+        check_like("mark_variables", f"grads[{i}]", gradient, f"vars[{i}]", x)
+        if intermediate[i]:
+            _marks.check("mark_variables", f"vars[{i}]", x)
+    leaves = [i for i, inside in enumerate(intermediate) if not inside]
+    if leaves:
+        _libmxnet.mark_variables(*([these[i] for i in leaves] for these in (variables, gradients, reqs)))
+    for x, gradient, req, inside in zip(variables, gradients, reqs, intermediate):
+        if inside:
+            _marks.mark("mark_variables", x, gradient, req)
 
 
 def symbol(y: NDArray) -> Any:
@@ -293,7 +165,7 @@ def symbol(y: NDArray) -> Any:
         >>> len(pb.symbol(pb.record(lambda: x * x)).list_arguments())
         1
     """
-    _check_array("symbol", "y", y)
+    check_array("symbol", "y", y)
     found = _libmxnet.symbol(y)
     if found is None:
         raise GraphError("symbol: y is in no recorded graph. Compute it inside `with pb.record():`.")
@@ -332,7 +204,7 @@ def backward(
         >>> pb.getgrad(x).asnumpy().tolist()
         [3.0, 120.0]
     """
-    outputs, gradients = _heads("backward", heads, head_grads)
+    outputs, gradients = checked_heads("backward", heads, head_grads)
     _libmxnet.backward(outputs, gradients, None, bool(retain_graph), False, bool(train_mode))
 
 
@@ -373,81 +245,11 @@ def grad(
         >>> dx.asscalar(), pb.getgrad(x).asscalar()
         (1.0, 1.0)
     """
-    outputs, gradients = _heads("grad", heads, head_grads)
-    wanted = _list("grad", "variables", variables)
+    outputs, gradients = checked_heads("grad", heads, head_grads)
+    wanted = arrays("grad", "variables", variables)
     if not wanted:
         raise ValueError("grad: variables is empty; expected at least one NDArray")
     retain = create_graph if retain_graph is None else retain_graph
     found = _libmxnet.backward(outputs, gradients, wanted, bool(retain), bool(create_graph), bool(train_mode))
     assert found is not None
     return found[0] if isinstance(variables, NDArray) else found
-
-
-# ---- checks -------------------------------------------------------------------------------------------------------
-
-
-def _check_array(function: str, argument: str, x: Any) -> None:
-    if not isinstance(x, NDArray):
-        raise TypeError(f"{function}: {argument} is a {type(x).__name__}; expected an NDArray")
-
-
-def _list(function: str, argument: str, arrays: Any) -> list[NDArray]:
-    if isinstance(arrays, NDArray):
-        return [arrays]
-    if not isinstance(arrays, (list, tuple)):
-        raise TypeError(
-            f"{function}: {argument} is a {type(arrays).__name__}; expected an NDArray, a list or a tuple of them"
-        )
-    for i, x in enumerate(arrays):
-        _check_array(function, f"{argument}[{i}]", x)
-    return list(arrays)
-
-
-def _check_req(function: str, req: Any) -> None:
-    if not isinstance(req, str) or req not in _libmxnet.GRAD_REQS:
-        names = ", ".join(map(repr, _libmxnet.GRAD_REQS))
-        raise ValueError(f"{function}: grad_req is {req!r}; expected one of {names}")
-
-
-def _check_leaf(function: str, x: NDArray) -> None:
-    if _libmxnet.is_intermediate(x):
-        raise GraphError(
-            f"{function}: x was computed inside record, so it is an intermediate result of a graph. Marking it would "
-            "cut the graph: the gradients of everything before it would become zero. Mark the leaves before record, "
-            "or mark a copy that is none of the graph's (x.detach())."
-        )
-
-
-def _check_like(function: str, argument: str, x: NDArray, other: str, like: NDArray) -> None:
-    if x.shape != like.shape or x.dtype != like.dtype:
-        raise ValueError(
-            f"{function}: {argument} has shape {x.shape} and dtype {_dtype(x)}; expected shape {like.shape} and "
-            f"dtype {_dtype(like)}, those of {other}"
-        )
-
-
-def _dtype(x: NDArray) -> str:
-    name: str = getattr(x.dtype, "__name__", None) or str(x.dtype)
-    return name
-
-
-def _heads(function: str, heads: Any, head_grads: Any) -> tuple[list[NDArray], list[NDArray | None] | None]:
-    outputs = _list(function, "heads", heads)
-    if not outputs:
-        raise ValueError(f"{function}: heads is empty; expected at least one NDArray")
-    if head_grads is None:
-        return outputs, None
-    gradients = [head_grads] if isinstance(head_grads, NDArray) else head_grads
-    if not isinstance(gradients, (list, tuple)):
-        raise TypeError(
-            f"{function}: head_grads is a {type(head_grads).__name__}; expected an NDArray, a sequence of them, or None"
-        )
-    if len(gradients) != len(outputs):
-        raise ValueError(
-            f"{function}: {len(outputs)} heads and {len(gradients)} head_grads; expected as many of each"
-        )
-    for i, (gradient, head) in enumerate(zip(gradients, outputs)):
-        if gradient is not None:
-            _check_array(function, f"head_grads[{i}]", gradient)
-            _check_like(function, f"head_grads[{i}]", gradient, f"heads[{i}]", head)
-    return outputs, list(gradients)

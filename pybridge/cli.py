@@ -117,6 +117,7 @@ def demo(
     )
 )
 def check(
+    context: typer.Context,
     python: Optional[str] = typer.Argument(None, help="FILE:NAME of the Python function, or - for none."),
     julia: Optional[str] = typer.Argument(None, help="FILE:NAME of the Julia function, or - for none."),
     shape: list[str] = typer.Option([], "--input", help="Shape of an argument, one for each, as in 32x10."),
@@ -127,6 +128,9 @@ def check(
         None, help="float64, float32 or float16; by default float64, and then float32."
     ),
     layout: str = typer.Option("julia", help="Index order of the Julia function: julia or python."),
+    keyword: list[str] = typer.Option(
+        [], help="NAME=VALUE: a keyword of the Julia function, as in factor=2."
+    ),
     seed: int = typer.Option(0, help="Seed of every random number."),
     rtol: Optional[float] = typer.Option(
         None, help="Relative tolerance, instead of what dtype and condition say."
@@ -145,17 +149,34 @@ def check(
     from ._crosscheck import command
 
     if all_pairs is not None:
+        unused = [
+            name for name in context.params if name not in ("all_pairs", "html") and _is_given(context, name)
+        ]
+        if unused:
+            text = f"--all takes everything from its file; leave out {', '.join(unused)}"
+            raise typer.Exit(command.refuse(command.CheckError(text)))
         raise typer.Exit(command.check_all(all_pairs, html))
     python, julia = (None if name in (None, "-") else name for name in (python, julia))
-    if python is None and julia is None:
-        raise typer.Exit(
-            command.refuse(command.CheckError("name a Python function, a Julia function, or both"))
-        )
+    try:
+        if python is None and julia is None:
+            raise command.CheckError("name a Python function, a Julia function, or both")
+        keywords = command.read_keywords(keyword)
+    except command.CheckError as error:
+        raise typer.Exit(command.refuse(error)) from None
     options = {
         key: value for key, value in (("seed", seed), ("rtol", rtol), ("atol", atol)) if value is not None
     }
     pair = command.Pair(
-        python, julia, shape, low=low, high=high, avoid=avoid, dtype=dtype, layout=layout, options=options
+        python,
+        julia,
+        shape,
+        low=low,
+        high=high,
+        avoid=avoid,
+        dtype=dtype,
+        layout=layout,
+        keywords=keywords,
+        options=options,
     )
     raise typer.Exit(command.check_one(pair, html, plot))
 
@@ -204,6 +225,11 @@ def migrate(
     if stdin and paths:
         raise typer.Exit(command.refuse("--stdin takes no files"))
     raise typer.Exit(command.run_stdin(options) if stdin else command.run(paths or [], options))
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def main() -> None:

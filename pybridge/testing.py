@@ -7,7 +7,8 @@ AssertionError, with the report as its text, unless the two functions agree.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def inputs(
     high: float = 1.0,
     *,
     avoid: Sequence[float] = (),
-    special: Sequence[str] = (),
+    special: str | Sequence[str] = (),
     dtype: Any = "float64",
     seed: int = 0,
 ) -> npt.NDArray[Any]:
@@ -42,7 +43,9 @@ def inputs(
         seed: the same seed gives the same numbers.
 
     Raises:
-        ValueError: the range is empty, `avoid` leaves nothing of it, or `special` names something unknown.
+        TypeError: `shape` is made of something else than whole numbers.
+        ValueError: the range is empty or not finite, `avoid` leaves nothing of it, `special` names something unknown,
+            or `dtype` is no floating-point type that MXNet has.
 
     Examples:
         >>> from pybridge import testing
@@ -50,13 +53,16 @@ def inputs(
         >>> bool((abs(x) >= 0.04).all())
         True
     """
-    if not low < high:
-        raise ValueError(f"inputs: low is {low}, high is {high}; expected low < high")
+    if not low < high or not np.isfinite([low, high]).all():
+        raise ValueError(f"inputs: low is {low}, high is {high}; expected low < high, both finite")
+    if np.dtype(dtype).name not in ("float16", "float32", "float64"):
+        raise ValueError(f"inputs: dtype is {np.dtype(dtype)}; expected float16, float32 or float64")
+    special = (special,) if isinstance(special, str) else special
     unknown = [name for name in special if name not in SPECIAL]
     if unknown:
         raise ValueError(f"inputs: special names {unknown}; expected some of {SPECIAL}")
     rng = np.random.default_rng(seed)
-    dimensions = (shape,) if isinstance(shape, int) else tuple(shape)
+    dimensions = tuple(operator.index(n) for n in (shape if isinstance(shape, Iterable) else (shape,)))
     drawn = rng.uniform(low, high, dimensions)
     room = (high - low) / 100
     for _ in range(1000):

@@ -40,6 +40,14 @@ def mx() -> ModuleType:
     return mxnet
 
 
+@pytest.fixture(scope="session")
+def stand_ins(pb: ModuleType) -> Path:
+    """The folder of small stand-ins for registered Julia packages, on Julia's load path."""
+    folder = Path(__file__).resolve().parent / "packages"
+    pb.jl.seval("folder -> folder in LOAD_PATH || pushfirst!(LOAD_PATH, folder)")(str(folder))
+    return folder
+
+
 @pytest.fixture
 def layers(pb: ModuleType) -> Any:
     return load_layers(pb)

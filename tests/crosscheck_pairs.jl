@@ -388,6 +388,45 @@ function absolute(x; at_zero = 0)
     return abs.(x), Δ -> Δ .* slope
 end
 
+# Many kinks close to every point: one for each unit and row.
+function relunet(x, w, b, v; bug = "")
+    z = x * transpose(w) .+ reshape(b, 1, :)
+    function back(Δ)
+        on = z .> 0
+        bug == "leaks" && (on = on .| (z .> -1 // 10))
+        d = (Δ * transpose(v)) .* on
+        bug == "half" && (d[:, 1:end÷2] .= 0)
+        bug == "tiny factor" && (d = d .* (1 + 1e-6))
+        return d * w, transpose(d) * x, vec(sum(d; dims = 1)), transpose(max.(z, 0)) * Δ
+    end
+    return max.(z, 0) * v, back
+end
+
+function hinged(x; bug = "")
+    slope = -eltype(x).(x .< 1)
+    bug == "tiny factor" && (slope = slope .* (1 + 1e-6))
+    bug == "shifted kink" && (slope = -eltype(x).(x .< 11 // 10))
+    bug == "five at the kink" && (slope[x .== 1] .= -5)
+    return max.(1 .- x, 0), Δ -> Δ .* slope
+end
+
+function poles(x; bug = "")
+    y = 1 ./ (x .- 1)
+    slope = bug == "power" ? -abs.(y) : -y .^ 2
+    bug == "tiny factor" && (slope = slope .* (1 + 1e-6))
+    return y, Δ -> Δ .* slope
+end
+
+function widexp(x; bug = "")
+    tenfold = ifelse.(x .< 0, 10, 1)
+    y = exp.(x)
+    return bug == "values" ? y .* tenfold : y, Δ -> Δ .* y .* (bug == "" ? 1 : tenfold)
+end
+
+offset(x; bug = "") = (x .^ 2 .+ 1e8, Δ -> (bug == "factor" ? 3 : 2) .* Δ .* x)
+largeoffset(x) = (x .^ 2 .+ 1e15, Δ -> 2 .* Δ .* x)
+shortwaves(x; bug = "") = (sin.(1e6 .* x), Δ -> (bug == "factor" ? 2e6 : 1e6) .* Δ .* cos.(1e6 .* x))
+
 function meansquare(x; bug = "")
     n = length(x)
     y = bug == "sum" ? sum(abs2, x) : sum(abs2, x) / n
@@ -432,6 +471,7 @@ const gaussian = pointwise(x -> exp(-x^2), x -> -2x * exp(-x^2))
 const arctangent = pointwise(atan, x -> 1 / (1 + x^2))
 const tanh_ = pointwise(tanh, x -> 1 - tanh(x)^2)
 const leaky = pointwise(x -> x > 0 ? x : x / 4, x -> x > 0 ? one(x) : one(x) / 4)
+const logsigmoid = pointwise(x -> -log1p(exp(-x)), x -> 1 / (1 + exp(x)))
 const clipped = pointwise(x -> clamp(x, -one(x) / 2, one(x) / 2), x -> abs(x) <= one(x) / 2 ? one(x) : zero(x))
 const clippedopen = pointwise(x -> clamp(x, -one(x) / 2, one(x) / 2), x -> abs(x) < one(x) / 2 ? one(x) : zero(x))
 const cancelling = pointwise(x -> 1 / (sqrt(x + 1) + sqrt(x)), x -> (1 / sqrt(x + 1) - 1 / sqrt(x)) / 2)

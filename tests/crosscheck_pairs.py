@@ -128,6 +128,10 @@ def hinge(s, t):
     return nd.relu(1 - s * t).sum()
 
 
+def relunet(x, w, b, v):
+    return nd.dot(nd.relu(affine(x, w, b)), v)
+
+
 def runningsum(x):
     return nd.dot(nd.array(np.tril(np.ones((x.size, x.size))), dtype=x.dtype), x)
 

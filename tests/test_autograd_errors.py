@@ -127,22 +127,6 @@ def test_a_backward_outside_of_any_graph_is_a_graph_error_that_names_record(pb, 
         pb.grad(front.ones(2), x)
 
 
-def test_attach_grad_on_an_intermediate_is_a_graph_error_and_cuts_nothing(pb, front):
-    x = front.array([1.0, 2.0])
-    pb.attach_grad(x)
-    with pb.record():
-        y = x * x
-        with pytest.raises(pb.GraphError, match=r"(?i)intermediate|recorded|not a leaf"):
-            pb.attach_grad(y)
-        z = y * 3
-    with pytest.raises(pb.GraphError):
-        pb.attach_grad(z)
-    with pytest.raises(pb.GraphError):
-        pb.mark_variables(z, front.zeros(2))
-    pb.backward(z)
-    np.testing.assert_array_equal(x.grad.asnumpy(), [6, 12])
-
-
 @pytest.mark.parametrize("variable", ["unmarked", "intermediate", "unreachable"])
 def test_grad_with_respect_to_what_is_no_leaf_of_the_graph_is_a_graph_error(pb, front, variable):
     x, other = front.array([1.0, 2.0]), front.ones(2)

@@ -87,12 +87,12 @@ def test_params_tells_where_the_julia_function_has_a_blocks_parameters(pb, mx, s
     net.initialize(mx.init.Normal(1))
     swapped = seval("(b, w, x) -> (w' * x .+ b, Δ -> (vec(sum(Δ, dims=2)), x * Δ', w * Δ))")
     x = [testing.inputs((5, 4))]
-    assert pb.crosscheck(net, swapped, x, params={"weight": 2, "bias": 1}).verdict == "agree"
+    assert pb.crosscheck(net, swapped, x, params={"weight": 1, "bias": 0}).verdict == "agree"
     with pytest.raises(
         ValueError, match=r"params names \['kernel'\]; the block's parameters are \['bias', 'weight'\]"
     ):
         pb.crosscheck(net, swapped, x, params={"kernel": 2})
-    with pytest.raises(ValueError, match="expected different ones from 1 to 3"):
+    with pytest.raises(ValueError, match="expected different ones from 0 to 2"):
         pb.crosscheck(net, swapped, x, params={"weight": 2, "bias": 7})
 
 
@@ -343,6 +343,35 @@ def test_every_report_can_be_drawn(pb, seval, tmp_path, shape):
         assert report.plot(tmp_path / "r.png").stat().st_size > 1000
 
 
+def test_a_report_fits_a_terminal_of_80_columns_and_shows_names_as_they_are(pb, seval):
+    def named(x: Any) -> Any:
+        return x * x
+
+    named.__name__ = "[red]$x_1$[/red]"
+    report = pb.crosscheck(named, seval(TRIPLE), [testing.inputs((12, 13))])
+    assert "[red]$x_1$[/red]" in str(report)
+    table = str(report).split("furthest apart")[1].splitlines()
+    assert max(len(line.rstrip()) for line in table) <= 80
+    assert "over 8 head gradients" in str(report)
+
+
+def test_when_functions_differ_the_numbers_say_whose_they_are(pb, seval):
+    other = seval("x -> (x .^ 3, Δ -> 2 .* Δ .* x)")
+    report = pb.crosscheck(square, other, [np.array([2.0, 3.0])])
+    assert report.verdict in ("the functions differ", "Julia wrong")
+    assert "(Julia's)" in str(report)
+
+
+def test_huge_gradients_and_dollars_in_names_can_be_drawn(pb, seval, tmp_path):
+    def named(x: Any) -> Any:
+        return 1e306 * x
+
+    named.__name__ = "$x_"
+    huge = seval("x -> (1e306 .* x, Δ -> -1e306 .* Δ)")
+    report = pb.crosscheck(named, huge, [np.array([1.0, -2.0])])
+    assert report.plot(tmp_path / "huge.png").stat().st_size > 1000
+
+
 # ---- in tests ------------------------------------------------------------------------------------------------
 
 
@@ -357,6 +386,14 @@ def test_inputs_keep_to_their_range_and_away_from_what_is_avoided():
         testing.inputs(3, 0, 1, avoid=list(np.linspace(0, 1, 80)))
     with pytest.raises(ValueError, match="special names"):
         testing.inputs(3, special=["odd"])
+    with pytest.raises(ValueError, match="dtype is int64; expected float16, float32 or float64"):
+        testing.inputs(3, dtype=int)
+    with pytest.raises(ValueError, match="both finite"):
+        testing.inputs(3, 0, float("inf"))
+    with pytest.raises(TypeError):
+        testing.inputs((2, 2.5))
+    assert testing.inputs(np.int64(3)).shape == (3,) and testing.inputs(np.array([2, 3])).shape == (2, 3)
+    assert (testing.inputs(50, 1, 2, special="zeros") == 0).any()
 
 
 def test_special_inputs_are_mixed_in():

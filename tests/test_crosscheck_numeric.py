@@ -10,7 +10,9 @@ import pytest
 
 from pybridge._crosscheck.diagnosis import name_difference, name_places
 from pybridge._crosscheck.numeric import Slope, noise_along, slope
-from pybridge._crosscheck.tolerance import differ, spread, tolerance
+from pybridge._crosscheck.point import Point
+from pybridge._crosscheck.settings import Settings
+from pybridge._crosscheck.tolerance import apart, differ, tolerance
 
 EPS = float(np.finfo(float).eps)
 
@@ -18,10 +20,9 @@ EPS = float(np.finfo(float).eps)
 def derivative(f: Callable[[Any], Any], x: float, step: float = 0.1) -> Slope:
     def along(t: float) -> tuple[Any, Any]:
         values = np.atleast_1d(np.asarray(f(x + t), float))
-        return values, np.abs(values)
+        return values, 4 * EPS * np.abs(values) + 1e-300
 
-    at, size = along(0.0)
-    return slope(along, at, 4 * EPS * size + 1e-300, step)
+    return slope(along, along(0.0)[0], step)
 
 
 @pytest.mark.parametrize(
@@ -66,27 +67,70 @@ def test_without_values_around_the_point_there_is_no_derivative():
 def test_the_noise_of_values_is_seen_in_their_higher_differences():
     rng = np.random.default_rng(0)
     for size in (1e-4, 1e-8, 1e-12):
-        noise = noise_along(
+        noise, told = noise_along(
             lambda t, size=size: (np.sin([t]) + size * rng.standard_normal(1), np.ones(1)), 1e-3
         )
         assert 0.3 * size < noise[0] < 3 * size
-    assert noise_along(lambda t: (np.sin([1 + t]), np.ones(1)), 1e-3)[0] < 1e-15
-    assert noise_along(lambda t: (np.abs([t - 7.3e-3]), np.ones(1)), 1e-3)[0] < 1e-15  # a kink is none
+        assert told[0] == 1
+    assert noise_along(lambda t: (np.sin([1 + t]), np.ones(1)), 1e-3)[0][0] < 1e-15
+    assert noise_along(lambda t: (np.abs([t - 7.3e-3]), np.ones(1)), 1e-3)[0][0] < 1e-15  # a kink is none
+
+
+def test_noise_cannot_be_seen_between_points_that_rounding_makes_equal():
+    def single(t: float) -> tuple[Any, Any]:
+        return np.array([float(np.float32(1 + t))]), np.ones(1)
+
+    assert 1e-8 < noise_along(single, 1e-5)[0][0] < 1e-7
+    assert np.isnan(noise_along(single, 1e-10)[0][0])
+
+
+def test_what_is_close_by_is_found_if_it_is_to_be_decided():
+    # A wave so short that the first steps see nothing but its samples.
+    def wave(t: float) -> tuple[Any, Any]:
+        return np.sin(np.array([1e7 * (0.3 + t)])), np.full(1, 1e-9)
+
+    right = 1e7 * np.cos(3e6)
+    found = slope(wave, wave(0.0)[0], 0.1, wanted=1e3)
+    assert abs(found.value[0] - right) <= found.error[0] < 1e-3 * abs(right)
 
 
 def test_a_tolerance_grows_with_what_the_inputs_last_digits_change():
     value = np.array([1.0, 1e-8])
-    calm = tolerance(value, np.zeros(2), EPS, None, None).entries
-    wild = tolerance(value, np.array([1e-9, 0]), EPS, None, None).entries
+    calm = tolerance(value, np.zeros(2), EPS, Settings()).entries
+    wild = tolerance(value, np.array([1e-9, 0]), EPS, Settings()).entries
     assert calm[0] < 1e-10 and wild[0] > 1e-8
     assert calm[1] == wild[1] < 1e-14
-    np.testing.assert_array_equal(tolerance(value, np.zeros(2), EPS, 0.5, 1).entries, [1.5, 1 + 0.5e-8])
+    given = tolerance(value, np.zeros(2), EPS, Settings(rtol=0.5, atol=1)).entries
+    np.testing.assert_array_equal(given, [1.5, 1 + 0.5e-8])
+
+
+def test_a_large_entry_does_not_make_the_tolerance_of_small_ones():
+    value = np.array([1e17, 1.0, 1e-3, 2.0, 0.5])
+    assert tolerance(value, np.zeros(5), EPS, Settings()).entries[2] < 1e-13
+
+
+def test_a_tolerance_reckons_with_the_numbers_that_a_formula_computes_with():
+    # 1 - tanh(x)^2 is 1e-12 here and was computed from ones.
+    value, usual = np.array([1e-12, 1e-12]), np.array([0.9, np.nan])
+    assert tolerance(value, np.zeros(2), EPS, Settings(), usual).entries[0] > 1e-15
+    assert tolerance(value, np.zeros(2), EPS, Settings(), usual).entries[1] < 1e-21
+
+
+def test_tolerances_of_denormals_are_numbers():
+    made = tolerance(np.array([5e-324, 0, 1e-310]), np.array([0, 0, 5e-324]), EPS, Settings())
+    assert (made.entries > 0).all() and np.isfinite(made.entries).all()
+
+
+def test_sizes_of_any_magnitude_have_a_scale():
+    for size in (1e-320, 1e-160, 1.0, 1e160, 1e300):
+        assert Point([np.array([size, -size])], ["x"]).scale(0) == pytest.approx(size, rel=1e-3)
+    assert Point([np.array([np.nan, 3.0, np.inf])], ["x"]).scale(0) == 3
 
 
 def test_nans_and_infinities_must_be_the_same():
     a, b = np.array([np.nan, np.inf, np.inf, 1.0]), np.array([np.nan, np.inf, -np.inf, np.nan])
     assert differ(a, b, np.full(4, 1e9)).tolist() == [False, False, True, True]
-    assert spread(np.array([1.0, np.nan]), [np.array([2.0, np.nan])]).tolist() == [1, 0]
+    assert apart(np.array([1.0, np.nan]), np.array([2.0, np.nan])).tolist() == [1, 0]
 
 
 RIGHT = np.arange(1.0, 13).reshape(3, 4) ** 1.5

@@ -165,6 +165,11 @@ def near_identity(*shape: int) -> Inputs:
     return lambda rng: [2 * np.eye(shape[-1]) + rng.uniform(-0.6, 0.6, size=shape)]
 
 
+def network(rng: np.random.Generator) -> list[np.ndarray]:
+    """A layer of 128 units on three rows, and what its results are multiplied with."""
+    return [draw(rng, 3, 6), draw(rng, 128, 6), draw(rng, 128), draw(rng, 128, 1)]
+
+
 SMALL = uniform(-3, 3, (6,))
 VECTOR = with_special(-1.5, 0.0, 2.0)
 MATRIX = with_special(-1.5, 2.0, shape=(3, 4))
@@ -175,6 +180,8 @@ SAME_POINTS = normal((3, 2), (3, 2))
 LAYER = normal((4, 3), (2, 3), (2,))
 SQUARE_LAYER = normal((3, 3), (3, 3), (3,))
 FILTER = normal((7,), (3,))
+MANY = normal((20, 30))
+NETWORK = {"grads": [0], "samples": 12}
 FLOAT32 = {"dtype": "float32"}
 
 
@@ -571,6 +578,52 @@ WRONG_JULIA = [
     Case(
         "matmul: not transposed", nd.dot, ordered("multiply", "not transposed"), normal((3, 3), (3, 3)), JULIA
     ),
+]
+
+WRONG_JULIA += [
+    *(
+        Case(f"network: {bug}", python.relunet, ordered("relunet", bug), network, JULIA, (), NETWORK)
+        for bug in ("half", "leaks", "tiny factor")
+    ),
+    *(
+        Case(f"hinge of many: {bug}", lambda x: nd.relu(1 - x), pullback("hinged", bug), MANY, JULIA)
+        for bug in ("tiny factor", "shifted kink")
+    ),
+    Case(
+        "hinge: five at the kink",
+        lambda x: nd.relu(1 - x),
+        pullback("hinged", "five at the kink"),
+        with_special(1.0, 1.0),
+        JULIA,
+    ),
+    *(
+        Case(f"poles: {bug}", lambda x: 1 / (x - 1), pullback("poles", bug), MANY, JULIA)
+        for bug in ("tiny factor", "power")
+    ),
+    Case(
+        "exp, wide: tenfold where negative",
+        nd.exp,
+        pullback("widexp", "gradient"),
+        uniform(-30, 30, (40,)),
+        JULIA,
+    ),
+    Case(
+        "exp, wide: values tenfold where negative",
+        nd.exp,
+        pullback("widexp", "values"),
+        uniform(-30, 30, (40,)),
+        DIFFER,
+        ("values",),
+    ),
+    Case(
+        "offset: factor",
+        lambda x: x * x + 1e8,
+        pullback("offset", "factor"),
+        normal((12,)),
+        JULIA,
+        ("factor",),
+    ),
+    Case("short waves: factor", lambda x: nd.sin(1e6 * x), pullback("shortwaves", "factor"), SMALL, JULIA),
 ]
 
 WRONG_PYTHON = [
@@ -1087,9 +1140,31 @@ RIGHT_SMOOTH = [
     ),
 ]
 
+RIGHT_SMOOTH += [
+    elementwise("poles, many", lambda x: 1 / (x - 1), "poles", MANY),
+    elementwise("exp, wide, many", nd.exp, "widexp", uniform(-30, 30, (40,))),
+    elementwise("offset", lambda x: x * x + 1e8, "offset", normal((12,))),
+    elementwise("large offset", lambda x: x * x + 1e15, "largeoffset", normal((12,))),
+    elementwise("short waves", lambda x: nd.sin(1e6 * x), "shortwaves", SMALL),
+    elementwise(
+        "softplus, naive, wide", lambda x: nd.log(1 + nd.exp(x)), "softplusstable", uniform(-40, 40, (40,))
+    ),
+    elementwise("log sigmoid, saturated", lambda x: nd.log(nd.sigmoid(x)), "logsigmoid", ends(40, 60, -3, 1)),
+    Case(
+        "log softmax, saturated",
+        python.logsoftmax,
+        pullback("logsoftmax", dims=1),
+        with_special(60.0, shape=(3, 4)),
+    ),
+]
+
 EITHER = (AGREE, KINK)
 
 RIGHT_KINKED = [
+    Case("network", python.relunet, ordered("relunet"), network, AGREE, (), NETWORK),
+    elementwise("hinge of many", lambda x: nd.relu(1 - x), "hinged", MANY),
+    elementwise("hinge, at the kink", lambda x: nd.relu(1 - x), "hinged", with_special(1.0, 1.0), EITHER),
+    elementwise("clip of many", lambda x: nd.clip(x, -0.5, 0.5), "clipped", MANY),
     elementwise("relu", nd.relu, "relu", away_from_zero((6,))),
     elementwise("relu at zero, the same choice", nd.relu, "relu", with_special(0.0, -1.0)),
     Case(

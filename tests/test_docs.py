@@ -17,7 +17,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-MODULES = ("autograd", "functions", "arrays", "julia", "testing", "_crosscheck.check", "_crosscheck.report")
+MODULES = (
+    *(
+        "autograd",
+        "recording",
+        "functions",
+        "arrays",
+        "julia",
+        "gluon",
+        "testing",
+        "_crosscheck.check",
+        "_crosscheck.report",
+    ),
+    *("_intermediates.marking", "_intermediates.watched", "_monitor.callback", "_monitor.statistics"),
+    *("_monitor.guard", "_monitor.timeline"),
+)
 
 BLOCK = re.compile(
     r"(?P<unrun><!-- not run: [^>]+ -->\n+)?"
@@ -55,7 +69,7 @@ def blocks(page: Path) -> list[Block]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_of_the_page_runs_and_prints_what_the_page_says(
-    page: Path, pb: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, pb: ModuleType, stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = blocks(page)
     if not examples:

@@ -259,7 +259,9 @@ def test_julia_code_is_written_for_julia_1_5() -> None:
         r"(?<!\.)\binvokelatest\(|\b(?:stack|getglobal|setglobal!|redirect_stdio|eachsplit)\(": "1.7 to 1.9",
         r"@atomic|\bIterators\.(?:map|flatmap)\b": "1.6 to 1.9",
     }
-    sources = [*(ROOT / "julia").rglob("*.jl"), *(ROOT / "examples").glob("*.jl")]
+    sources = [
+        path for name in ("julia", "examples", "tests/packages") for path in (ROOT / name).rglob("*.jl")
+    ]
 
     found = [
         f"{path.name}:{number}: {why}"

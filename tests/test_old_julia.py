@@ -7,12 +7,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from prefixes import clean_environment, on_debian
 
 from pybridge import _places
 from pybridge._old_julia import debian, pythoncall
+from pybridge._old_julia.processor import openblas_core
 from pybridge._run import CommandError, SetupError, run
 from pybridge._steps import Step
 
@@ -209,3 +211,46 @@ def test_stand_ins_do_what_pythoncall_asks_of_them(brought: Path) -> None:
         timeout=300,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+# ---- the kernels of its OpenBLAS ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "core"),
+    [
+        ("fpu sse2 avx fma avx2 avx512f avx512dq avx512cd avx512bw avx512vl amx_tile", "SkylakeX"),
+        ("fpu sse2 avx fma avx2 avx512f avx512cd", "Haswell"),  # AVX-512 of another kind
+        ("fpu sse2 avx fma avx2", "Haswell"),
+        ("fpu sse2 avx", None),
+    ],
+)
+def test_openblas_takes_the_newest_kernels_that_the_processor_can_run(
+    tmp_path: Path, flags: str, core: str | None
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"processor\t: 0\nmodel name\t: New\nflags\t\t: {flags}\nbugs\t\t:\n")
+    assert openblas_core(cpuinfo) == core
+    assert openblas_core(tmp_path / "none") is None
+
+
+def test_users_choice_of_kernels_stays_and_newer_julias_choose_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("julia", "julia_version", "pythoncall_version", "juliacall_version", "project")
+    fields = {name: str(tmp_path) for name in names}
+    old = _places.State(way="debian", why="", pythoncall=str(tmp_path), **fields)
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
+    assert old.variables()["OPENBLAS_CORETYPE"] == "Nehalem"
+    assert "OPENBLAS_CORETYPE" not in _places.State(way="juliapkg", why="", **fields).variables()
+
+
+def test_matrices_are_multiplied_by_kernels_for_this_processor(pb: ModuleType) -> None:
+    core = openblas_core()
+    if core is None or pb.jl.seval('VERSION >= v"1.6"'):
+        pytest.skip("OpenBLAS chooses itself")
+    pb.jl.seval("import LinearAlgebra")
+    said = pb.jl.seval(
+        "unsafe_string(ccall((:openblas_get_config64_, LinearAlgebra.BLAS.libblas), Cstring, ()))"
+    )
+    assert core in str(said).split()

@@ -81,7 +81,10 @@ def test_wheel_carries_the_trampoline_the_julia_package_and_the_examples(wheel: 
             f"pybridge/_julia/{file.relative_to(ROOT / 'julia')}"
             for file in (ROOT / "julia/src").rglob("*.jl")
         ),
-        *(f"pybridge/_examples/{file.name}" for file in (ROOT / "examples").glob("*.jl")),
+        *(
+            f"pybridge/_examples/{file.relative_to(ROOT / 'examples')}"
+            for file in (ROOT / "examples").rglob("*.jl")
+        ),
         *(str(file.relative_to(ROOT)) for file in (ROOT / "pybridge").rglob("*.py")),
         *(str(file.relative_to(ROOT)) for file in (ROOT / "pybridge/_old_julia").rglob("*.jl")),
         *(str(file.relative_to(ROOT)) for file in (ROOT / "pybridge/_old_julia").rglob("*.toml")),

@@ -8,6 +8,7 @@ Python with `pb.function("MyFunction")`.
 module PyBridge
 
 using PythonCall
+import Random
 
 # writing a function
 export CustomFunction
@@ -24,8 +25,12 @@ include("errors.jl")    # exceptions on their way to Python
 include("views.jl")     # Julia arrays over libmxnet's memory, and the reverse
 include("custom.jl")    # CustomFunction and its protocol
 include("prepared.jl")  # what pb.function made ready to be called
+include("structs.jl")   # structs whose array fields are parameters
+include("sources.jl")   # where a gradient comes from: backward, pullback, rrule, an AD module
 include("outputs.jl")   # results of a forward, into the block
 include("nodes.jl")     # live nodes of the graph, and their backward
+include("inference.jl") # shapes and types of what has not been computed yet
+include("operators.jl") # functions as operators of symbolic graphs
 include("entries.jl")   # what Python calls
 
 end

@@ -14,6 +14,7 @@ const H_STAGED = 6
 const H_SEVERAL = 7
 const H_STATUS = 8
 const H_ROOM = 9
+const H_WRITTEN = 14        # how many of the last inputs may be written to
 
 const FLAG_TRAINING = 1
 const FLAG_RECORDING = 2

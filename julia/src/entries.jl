@@ -4,8 +4,7 @@ function run_forward(b::Block)
     _release()
     staged = b[H_STAGED] == 0 ? nothing : _take_staged()
     p = PREPARED[Int(b[H_FUNCTION])]
-    target = resolve(p)
-    p.target isa Tuple{Vararg{Symbol}} && target !== p.checked && (_check(p, target); p.checked = target)
+    target = checked_target(p)
     n = Int(b[H_INPUTS])
     xs = _inputs(b, n)
     laid = p.python ? map(_turned, xs) : xs
@@ -30,30 +29,31 @@ const IN_ORDER = [collect(1:n) for n in 1:8]
 _in_order(n::Int) = n in 1:8 ? IN_ORDER[n] : collect(1:n)
 
 function _forward(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, slots::Vector{Int}, keywords)
-    before = CHECK[] ? map(copy, xs) : ()
+    before = _before(b, xs)
     node = Int(b[H_NODE])
     held = node == 0 ? 0 : sum(map(sizeof, xs))
-    if p.pullback
-        saved, held_by_results = _pullback(b, p, target, xs, arguments, keywords), 0
+    call = begin_call(p, target, keywords, arguments)
+    if call isa CustomFunction && _has_inplace(forward!, call, arguments)
+        held += _custom_inplace(b, p, call, arguments, Base.invokelatest(outputspec, call, arguments...))::Int
+        saved = call
     else
-        saved = isempty(keywords) ? Base.invokelatest(target) : Base.invokelatest(target; keywords...)
-        held_by_results = _custom(b, p, saved, xs, arguments)::Int
+        y, saved = run_call(p, call, arguments, keywords, node != 0)
+        _adopt_value!(b, p, y, xs)
     end
+    _check_unwritten(p, before, xs, slots)
+    node == 0 || add_node!(node, Node(p, saved, slots, length(arguments), held))
+    return nothing
+end
+
+"With PYBRIDGE_CHECK: copies of the arguments that must not be written to."
+_before(b::Block, xs::Tuple) = CHECK[] ? map(copy, xs[1:length(xs)-Int(b[H_WRITTEN])]) : ()
+
+function _check_unwritten(p::Prepared, before, xs, slots)
     for i in eachindex(before)
         _identical(xs[i], before[i]) || _value_error(
             p.name, ": forward wrote to its argument ", slots[i], "; inputs share libmxnet's memory and must not be changed")
     end
-    node == 0 || add_node!(node, Node(p, saved, slots, length(arguments), held + held_by_results))
     return nothing
-end
-
-"Run the custom function `f`; returns how many bytes its results pin."
-function _custom(b::Block, p::Prepared, f, xs::Tuple, arguments::Tuple)
-    if _has_inplace(forward!, f, arguments)
-        return _custom_inplace(b, p, f, arguments, Base.invokelatest(outputspec, f, arguments...))
-    end
-    _adopt_value!(b, p, Base.invokelatest(forward, f, arguments...), xs)
-    return 0
 end
 
 function _custom_inplace(b::Block, p::Prepared, f, arguments::Tuple, spec)
@@ -63,14 +63,6 @@ function _custom_inplace(b::Block, p::Prepared, f, arguments::Tuple, spec)
     b[H_SEVERAL] = several
     Base.invokelatest(forward!, several ? laid : laid[1], f, arguments...)
     return sum(map(sizeof, outs))
-end
-
-function _pullback(b::Block, p::Prepared, target, xs::Tuple, arguments::Tuple, keywords)
-    made = isempty(keywords) ? Base.invokelatest(target, arguments...) : Base.invokelatest(target, arguments...; keywords...)
-    made isa Tuple{Any,Any} ||
-        _type_error(p.name, ": with pullback=True a function returns (y, back); this one returned a ", typeof(made))
-    _adopt_value!(b, p, made[1], xs)
-    return made[2]
 end
 
 _adopt_value!(b::Block, p::Prepared, y, xs) = (b[H_SEVERAL] = false; adopt_results!(b, p, (y,), xs))
@@ -102,6 +94,8 @@ end
 
 backward_entry(at::Ptr{Int64}) = _enter(run_backward, at)
 
+operator_entry(at::Ptr{Int64}) = _enter(run_operator, at)
+
 const DEAD = Vector{Int64}(undef, 256)
 
 function _each_dead(forget, source::Ptr{Cvoid})
@@ -132,10 +126,11 @@ function release_entry()
     end
 end
 
-"Addresses of the C-callable entries: forward and backward `int (int64 *block)`, release `int (void)`."
+"Addresses of the C-callable entries: forward, backward and operator `int (int64 *block)`, release `int (void)`."
 entries() = (
     UInt(@cfunction(forward_entry, Cint, (Ptr{Int64},))),
     UInt(@cfunction(backward_entry, Cint, (Ptr{Int64},))),
+    UInt(@cfunction(operator_entry, Cint, (Ptr{Int64},))),
     UInt(@cfunction(release_entry, Cint, ())),
 )
 

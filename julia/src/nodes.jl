@@ -2,7 +2,7 @@
 
 struct Node
     prepared::Prepared
-    f::Any                 # the instance, or the pullback
+    f::Any                 # the instance, or a `Pullback`
     slots::Vector{Int}     # positions of the arrays among the arguments
     arguments::Int         # number of arguments
     bytes::Int             # memory that the node pins
@@ -12,6 +12,7 @@ const NODES = Dict{Int,Node}()
 const NODE_BYTES = Ref(0)  # memory that live nodes pin
 
 function add_node!(id::Int, node::Node)
+    drop_node(id)   # an operator's last forward
     NODES[id] = node
     NODE_BYTES[] += node.bytes
     return nothing
@@ -55,11 +56,13 @@ function run_backward(b::Block)
     shared = ntuple(i -> array(descriptor(b, i)), nin)
     deltas = map(a -> _laid_out(CHECK[] ? copy(a) : a, p.python), shared)
     targets = Any[req(descriptor(b, nin + j)) == REQ_NULL ? nothing : array(descriptor(b, nin + j)) for j in 1:nout]
-    if !p.pullback && _has_inplace(backward!, node.f, deltas)
+    if node.f isa Pullback
+        _write_gradients(b, node, node.f(deltas, node.arguments), targets)
+    elseif _has_inplace(backward!, node.f, deltas)
         _backward_inplace(b, node, deltas, targets)
     else
-        grads = p.pullback ? Base.invokelatest(node.f, deltas...) : Base.invokelatest(backward, node.f, deltas...)
-        _write_gradients(b, node, grads, targets)
+        _has_backward(node.f) || _no_gradient(p, Forward(node.f))
+        _write_gradients(b, node, Base.invokelatest(backward, node.f, deltas...), targets)
     end
     if CHECK[]
         for (i, d) in enumerate(deltas)
@@ -106,7 +109,7 @@ function _write_gradients(b::Block, node::Node, returned, targets)
     sources = Any[]
     for (j, t) in enumerate(targets)
         g = grads[node.slots[j]]
-        push!(sources, t === nothing || g === nothing ? nothing : _fitting(p, node.slots[j], g, t))
+        push!(sources, t === nothing || g === nothing ? nothing : _fitting(p, node.slots[j], g, t, _is_derived(node.f)))
     end
     if count(!isnothing, targets) > 1   # a gradient may share memory with one that is written before it
         for (j, s) in enumerate(sources)
@@ -130,8 +133,11 @@ end
 _may_share(s::Array, t::Array) = _overlap(s, t)
 _may_share(s::AbstractArray, t::Array) = true
 
+"Rules and AD modules may promote; a gradient that the user wrote has the argument's element type."
+_is_derived(f) = f isa Pullback && f.kind !== :own
+
 "The gradient `g` of argument `i` in the order of `t`, libmxnet's array; an error when it does not fit."
-function _fitting(p::Prepared, i::Int, g, t::Array)
+function _fitting(p::Prepared, i::Int, g, t::Array, derived::Bool)
     expected = p.python ? reverse(size(t)) : size(t)
     if g isa Number && length(t) == 1
         g = fill(g, expected)
@@ -140,27 +146,36 @@ function _fitting(p::Prepared, i::Int, g, t::Array)
         p.name, ": the gradient of argument ", i, " is a ", typeof(g), "; expected an array of size ", expected, ", or nothing")
     size(g) == expected || _value_error(
         p.name, ": the gradient of argument ", i, " has size ", size(g), "; expected ", expected, ", the size of the argument")
-    eltype(g) == eltype(t) || _value_error(
+    derived && eltype(g) <: Real && eltype(t) <: AbstractFloat || eltype(g) == eltype(t) || _value_error(
         p.name, ": the gradient of argument ", i, " has element type ", eltype(g), "; expected ", eltype(t), ", that of the argument")
     return _laid_out(g, p.python)
 end
 
 _store!(t::Array, s::AbstractArray, add::Bool) = add ? (t .+= s) : copyto!(t, s)
 
-# ---- in-place forms --------------------------------------------------------------------------------------------
+# ---- what is defined -------------------------------------------------------------------------------------------
 
-const INPLACE = IdDict{Any,Bool}()
-const INPLACE_WORLD = Ref{UInt}(0)
+const DEFINED = IdDict{Any,Bool}()
+const DEFINED_WORLD = Ref{UInt}(0)
 
-"Has the user defined `method` (`forward!` or `backward!`) for `f` and arguments like `xs`?  Asked once a world."
-function _has_inplace(method, f, xs::Tuple)
+"What `ask` says, asked once a world for each `key`."
+function _known(ask, key)
     world = ccall(:jl_get_world_counter, UInt, ())
-    if world != INPLACE_WORLD[]
-        empty!(INPLACE)
-        INPLACE_WORLD[] = world
+    if world != DEFINED_WORLD[]
+        empty!(DEFINED)
+        DEFINED_WORLD[] = world
     end
-    key = Tuple{typeof(method),typeof(f),typeof(xs)}
-    known = get(INPLACE, key, nothing)
+    known = get(DEFINED, key, nothing)
     known === nothing || return known::Bool
-    return INPLACE[key] = !isempty(methods(method, Tuple{Any,typeof(f),map(typeof, xs)...}))
+    return DEFINED[key] = ask()
+end
+
+"Has the user defined `method` (`forward!` or `backward!`) for `f` and arguments like `xs`?"
+_has_inplace(method, f, xs::Tuple) = _known(Tuple{typeof(method),typeof(f),typeof(xs)}) do
+    !isempty(methods(method, Tuple{Any,typeof(f),map(typeof, xs)...}))
+end
+
+"Has the user defined a backward for `f`, of either form?"
+_has_backward(f) = _known(typeof(f)) do
+    !isempty(methods(backward, Tuple{typeof(f),Vararg{Any}})) || !isempty(methods(backward!, Tuple{Any,typeof(f),Vararg{Any}}))
 end

@@ -76,13 +76,13 @@ function _blank(b::Block, i::Int)
     return d
 end
 
-_specs(spec::Tuple{Tuple,Type}) = (spec,)
-_specs(spec::Tuple{Vararg{Tuple{Tuple,Type}}}) = spec
-_specs(spec) = _value_error("outputspec returned ", repr(spec), "; expected (size, eltype) or a tuple of such pairs")
+_specs(p::Prepared, spec::Tuple{Tuple,Type}) = (spec,)
+_specs(p::Prepared, spec::Tuple{Vararg{Tuple{Tuple,Type}}}) = spec
+_specs(p::Prepared, spec) = _value_error(p.name, ": outputspec returned ", repr(spec), "; expected (size, eltype) or a tuple of such pairs")
 
 "A tuple of arrays of libmxnet for `forward!` to write, as views in Julia's order."
 function create_results!(b::Block, p::Prepared, spec)
-    specs = _specs(spec)
+    specs = _specs(p, spec)
     _check_room(b, p, length(specs))
     isempty(specs) && _value_error(p.name, ": outputspec names no result; expected (size, eltype) or a tuple of such pairs")
     for (i, (size, T)) in enumerate(specs)

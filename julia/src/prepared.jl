@@ -6,24 +6,42 @@ mutable struct Prepared
     pullback::Bool
     python::Bool              # layout="python"
     keywords::Any             # NamedTuple of the defaults
-    checked::Any              # what the name meant last, found fit
+    ad::Any                   # the AD module to ask, its path from Main, or nothing
+    fields::Vector{Vector{Symbol}}   # of a struct: where the parameters are that follow its inputs
+    checked::Any              # what the target was last, found fit
+    make::Any                 # makes an instance of it, if it is a type
 end
+
+struct Unchecked end
+
+"Makes instances of `T`. A call of the type itself is looked up anew each time, which takes microseconds."
+struct Maker{T} end
+(::Maker{T})() where {T} = T()
 
 const PREPARED = Dict{Int,Prepared}()
 const LAST_PREPARED = Ref(0)
 
 """
-    prepare(target, name, pullback, python, keywords) -> number
+    prepare(target, name, pullback, python, keywords[, ad, fields]) -> number
 
-Make `target` ready to be called; the number stands for it from then on. A string names it from `Main`.
+Make `target` ready to be called; the number stands for it from then on. A string names it, or the AD module, from `Main`.
+`fields` are dotted names of array fields of `target`, which follow its inputs as arguments.
 """
-function prepare(target, name, pullback::Bool, python::Bool, keywords)
-    path = target isa AbstractString ? Tuple(map(Symbol, split(target, '.'))) : target
-    p = Prepared(path, String(name), pullback, python, _named(keywords), nothing)
-    target isa AbstractString || _check(p, target)   # a name may be defined later
+function prepare(target, name, pullback::Bool, python::Bool, keywords, ad = nothing, fields = ())
+    paths = [map(Symbol, split(String(f), '.')) for f in fields]
+    p = Prepared(_path(target), String(name), pullback, python, _named(keywords), _path(ad), paths, Unchecked(), nothing)
+    target isa AbstractString || checked_target(p)   # a name may be defined later
     PREPARED[LAST_PREPARED[] += 1] = p
     return LAST_PREPARED[]
 end
+
+"The way to a name from `Main`."
+struct Path
+    parts::Vector{Symbol}
+end
+
+_path(target) = target
+_path(name::AbstractString) = Path(map(Symbol, split(name, '.')))
 
 "What messages call a target."
 target_name(target) = first(string(target), 60)
@@ -33,7 +51,18 @@ forget(number::Integer) = (delete!(PREPARED, Int(number)); nothing)
 
 _named(keywords) = (; (pyconvert(Symbol, k) => pyconvert(Any, v) for (k, v) in pairs(keywords))...)
 
-resolve(p::Prepared) = p.target isa Tuple{Vararg{Symbol}} ? _lookup(p.target, p.name) : p.target
+resolve(p::Prepared) = p.target isa Path ? _lookup(p.target.parts, p.name) : p.target
+
+"The target, found fit for being called."
+function checked_target(p::Prepared)
+    target = resolve(p)
+    if target !== p.checked
+        _check(p, target)
+        p.make = target isa Type ? Maker{target}() : nothing
+        p.checked = target
+    end
+    return target
+end
 
 # From 1.12 on a binding is seen as of the world that the caller runs in.
 @static if VERSION >= v"1.12-"
@@ -55,11 +84,10 @@ function _check(p::Prepared, target)
     p.pullback && return nothing
     if target isa CustomFunction
         _type_error(p.name, " is an instance: give its type, ", typeof(target), "; each call makes a fresh one")
-    elseif !(target isa Type && target <: CustomFunction)
-        hint = target isa Function ? "; a function that returns (y, back) needs pullback=True" : ""
-        _type_error(p.name, " is no subtype of PyBridge.CustomFunction but a ", typeof(target), hint)
-    elseif argkind(target) !== :array
-        _value_error(p.name, ": argkind ", repr(argkind(target)), " is not available, only :array")
+    elseif target isa Type && target <: CustomFunction
+        argkind(target) === :array || _value_error(p.name, ": argkind ", repr(argkind(target)), " is not available, only :array")
+    elseif p.ad === nothing && !_has_rule(target)
+        _no_gradient(p, target)
     end
     return nothing
 end

@@ -7,7 +7,8 @@ function backward(f, deltas, targets; slots = collect(1:length(targets)), argume
                   pullback = true, reqs = map(_ -> 1, targets), status = 0)
     id = -1
     p = prepared(name = gradient_name, pullback = pullback, python = python)
-    PB.add_node!(id, PB.Node(p, f, slots, arguments, 0))
+    saved = pullback ? PB.Pullback(:own, f, Nothing, p.fields) : f
+    PB.add_node!(id, PB.Node(p, saved, slots, arguments, 0))
     try
         with_block(deltas, targets; reqs = reqs) do b
             b[PB.H_NODE], b[PB.H_STATUS] = id, status

@@ -52,7 +52,7 @@ end
 
 @testset "a name is looked up in Main at each call" begin
     p = ready("Base.Iterators.take"; pullback = true)
-    @test p.target === (:Base, :Iterators, :take)
+    @test p.target.parts == [:Base, :Iterators, :take]
     @test PB.resolve(p) === Base.Iterators.take
     name = Symbol("pybridge_", rand(UInt32))
     q = ready(string(name); pullback = true)   # not defined yet: no error before the call

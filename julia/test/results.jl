@@ -78,7 +78,7 @@ end
     for wrong in (3.0, [1.0], nothing, ([1.0],), ([1.0], identity, 3))
         p = prepared(x -> wrong; name = "R")
         @test misused(
-            () -> with_block(b -> PB._pullback(b, p, p.target, (), ([1.0],), NamedTuple()), ()),
+            () -> PB.run_call(p, p.target, ([1.0],), NamedTuple(), true),
             :type, "R", "(y, back)", string(typeof(wrong)))
     end
 end

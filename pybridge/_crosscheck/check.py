@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import second, sides
+from .._libmxnet import mxnet
+from . import blocks, second, sides
 from .array import Array
 from .compare import Comparison
 from .point import Point, as_arguments, is_float
@@ -22,6 +24,7 @@ from .report import (
     PYTHON_WRONG,
     Report,
 )
+from .settings import Settings
 from .sides import Side
 
 
@@ -39,7 +42,7 @@ def crosscheck(
     samples: int = 64,
     seed: int = 0,
     order: int = 1,
-    params: Mapping[str, int] | None = None,
+    params: Mapping[str, int | str] | None = None,
     progress: bool | None = None,
 ) -> Report:
     """Are a Python function and a Julia function the same function, with the same derivatives?  Who is right, if not?
@@ -52,8 +55,8 @@ def crosscheck(
     Args:
         python_fn: a callable on NDArrays, a Gluon block (initialised; its parameters follow the inputs), a symbol, or
             None: then the Julia function is checked alone, against numbers.
-        julia_fn: a `JuliaFunction`, a Julia value or its dotted name (a `CustomFunction` type, or a function that
-            returns a pullback), or None.
+        julia_fn: a `JuliaFunction`, a `JuliaBlock`, a Julia value or its dotted name (a `CustomFunction` type, or a
+            function that returns a pullback), or None.
         inputs: an array or a list of arguments: NDArrays or NumPy arrays, of any shape; anything else is a constant.
         grads: which arguments' gradients to compare: "all", or positions that count from 0.
         dtype: what to compute in. By default float64, and after that the inputs' own dtype if it is a smaller one.
@@ -63,8 +66,9 @@ def crosscheck(
         samples: how many entries of an argument are differentiated by numbers one by one (all, if it has no more).
         seed: of everything random here. The same seed gives the same report.
         order: 2 compares the derivative of Python's gradient as well (Julia functions have no second order).
-        params: for a Gluon block, at which argument of the Julia function, counted from 1, each parameter stands; by
-            default they follow the inputs in the block's order.
+        params: for a Gluon block, at which argument of the Julia function each parameter stands, as positions that
+            count from 0; by default they follow the inputs in the block's order. If `julia_fn` is a `JuliaBlock`: which
+            of its parameters belongs to each of Python's, by name; by default those of the same name.
         progress: show a progress bar on stderr; by default on a terminal, when it takes more than two seconds.
 
     Returns:
@@ -85,11 +89,8 @@ def crosscheck(
         >>> pb.crosscheck(lambda x: mx.nd.log1p(mx.nd.exp(x)), wrong, [mx.nd.array([-1, 0, 2])]).verdict
         'Julia wrong'
     """
-    check = Comparison(rtol, atol, directions, samples, seed)
+    check = Comparison(Settings(rtol, atol, directions, samples, seed))
     point, functions = _set_up(python_fn, julia_fn, inputs, params)
-    for name, count in (("directions", directions), ("samples", samples)):
-        if not isinstance(count, int) or count < 0:
-            raise ValueError(f"crosscheck: {name} is {count!r}; expected a whole number, not negative")
     if order not in (1, 2):
         raise ValueError(f"crosscheck: order is {order!r}; expected 1 or 2")
     chosen = _chosen(grads, point)
@@ -97,9 +98,7 @@ def crosscheck(
     names = {side.language: side.name for side in functions}
     report = Report(names.get("Python"), names.get("Julia"))
     native = _native(point)
-    work = np.dtype(dtype if dtype is not None else np.float64)
-    if work.kind != "f":
-        raise ValueError(f"crosscheck: dtype is {work}; expected a floating-point type")
+    work = _work_dtype(report, functions, point, dtype, native)
     report.settings = {"dtype": str(work), "seed": seed, "directions": directions, "samples": samples}
     for i, a in enumerate(point.arguments):
         if isinstance(a, np.ndarray) and not is_float(a):
@@ -120,13 +119,17 @@ def crosscheck(
 
 
 def _set_up(
-    python_fn: Any, julia_fn: Any, inputs: Any, params: Mapping[str, int] | None
+    python_fn: Any, julia_fn: Any, inputs: Any, params: Mapping[str, int | str] | None
 ) -> tuple[Point, list[Side]]:
     if python_fn is None and julia_fn is None:
         raise TypeError("crosscheck: python_fn and julia_fn are both None; one function at least is needed")
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     arguments, numpy = as_arguments(given)
-    parameters = sides.parameters_of(python_fn)
+    for block in (python_fn, julia_fn):
+        blocks.settle(block, arguments, numpy)
+    in_julia = sides.parameters_of(julia_fn) if blocks.is_julia_block(julia_fn) else None
+    of_block = isinstance(python_fn, mxnet.gluon.Block)
+    parameters = sides.parameters_of(python_fn) if of_block or in_julia is None else in_julia
     names = [f"argument {i}" for i in range(1, len(arguments) + 1)]
     arguments += list(parameters.values())
     names += list(parameters)
@@ -135,8 +138,11 @@ def _set_up(
         raise TypeError(f"crosscheck: inputs holds no array ({came}); expected NDArrays or NumPy arrays")
     functions = []
     if python_fn is not None:
-        functions.append(sides.python_side(python_fn, list(parameters), numpy))
-    if julia_fn is not None:
+        functions.append(sides.python_side(python_fn, list(parameters) if of_block else [], numpy))
+    if julia_fn is not None and in_julia is not None:
+        places = blocks.match(parameters, in_julia, params if of_block else None, len(given))
+        functions.append(_reordered(blocks.side(julia_fn, numpy), len(given), places))
+    elif julia_fn is not None:
         side = sides.julia_side(julia_fn, numpy)
         places = sides.match(list(parameters), params, len(given))
         functions.append(_reordered(side, len(given), places))
@@ -150,7 +156,7 @@ def _reordered(side: Side, inputs: int, places: Sequence[int]) -> Side:
         return side
     if sorted(set(places)) != sorted(places) or not all(0 <= p < total for p in places):
         raise ValueError(
-            f"crosscheck: params gives the places {[p + 1 for p in places]}; expected different ones from 1 to {total}"
+            f"crosscheck: params gives the places {list(places)}; expected different ones from 0 to {total - 1}"
         )
     others = [i for i in range(total) if i not in places]
     order = [0] * total
@@ -165,7 +171,12 @@ def _chosen(grads: Any, point: Point) -> list[int]:
         if grads != "all":
             raise ValueError(f"crosscheck: grads is {grads!r}; expected 'all' or positions")
         return point.movable
-    chosen = [int(i) for i in ([grads] if isinstance(grads, int) else grads)]
+    try:
+        chosen = [operator.index(i) for i in ([grads] if np.ndim(grads) == 0 else grads)]
+    except TypeError:
+        raise ValueError(f"crosscheck: grads is {grads!r}; expected 'all' or positions") from None
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"crosscheck: grads is {grads!r}; expected different positions")
     for i in chosen:
         if i not in point.movable:
             raise ValueError(
@@ -177,6 +188,33 @@ def _chosen(grads: Any, point: Point) -> list[int]:
 def _as_heads(head_grads: Any) -> list[Array]:
     given = list(head_grads) if isinstance(head_grads, (list, tuple)) else [head_grads]
     return [np.asarray(a.asnumpy() if hasattr(a, "asnumpy") else a, np.float64) for a in given]
+
+
+def _work_dtype(
+    report: Report, functions: Sequence[Side], point: Point, asked: Any, native: np.dtype[Any] | None
+) -> np.dtype[Any]:
+    """What to compute in: what was asked for; else float64, or a smaller one if a function runs in that only."""
+    if asked is not None:
+        work: np.dtype[Any] = np.dtype(asked)
+        if work.name not in ("float16", "float32", "float64"):
+            raise ValueError(f"crosscheck: dtype is {work}; expected float16, float32 or float64")
+        return work
+    work = np.dtype(np.float64)
+    smaller = native if native is not None and native != work else np.dtype(np.float32)
+    for side in functions:
+        try:
+            side.values(point.in_dtype(work).arguments)
+        except Exception as error:
+            try:
+                for each in functions:
+                    each.values(point.in_dtype(smaller).arguments)
+            except Exception:  # then it is not the dtype: the user is told what happened first
+                raise error from None
+            said = next(iter(str(error).splitlines()), "")[:150]
+            text = f"it does not run in float64, but in {smaller}, which it is compared in: {said}"
+            report.note("dtype", side.language, text, fault=False)
+            return smaller
+    return work
 
 
 def _native(point: Point) -> np.dtype[Any] | None:

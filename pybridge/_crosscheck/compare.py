@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .array import Array
 from .diagnosis import name_difference, name_misfit
-from .evidence import Evidence, gather, split, units
+from .evidence import Evidence
 from .explain import explain, explain_missing, explain_values, first
-from .judge import judge
+from .gather import Faults, gather
+from .heads import Draw
+from .judge import Judgement, judge
 from .point import Point
 from .report import Compared, Report
+from .settings import Settings
 from .sides import Side
 from .tolerance import differ, tolerance
 
-FULL_JACOBIAN = 16  # results with at most this many entries are gone through one by one
-
 
 class Comparison:
-    """The settings of a comparison, and its steps."""
+    """The steps of a comparison, as the settings ask for it."""
 
-    def __init__(
-        self, rtol: float | None, atol: float | None, directions: int, samples: int, seed: int
-    ) -> None:
-        self.rtol, self.atol = rtol, atol
-        self.directions, self.samples = directions, samples
-        self.seed = seed
-        self._drawn: dict[Any, list[list[Array]]] = {}  # head gradients, for results of these shapes
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def at(
         self,
@@ -41,71 +38,40 @@ class Comparison:
         bar: Any,
     ) -> dict[str, Evidence]:
         """Compare values and gradients at a point, in its dtype."""
-        eps = _eps(point)
-        large = max((point.arguments[i].size for i in point.movable), default=0) >= 10**6
+        # Each head costs two arrays of an argument's size for each side.
+        draw = Draw(
+            given_heads, 1 if point.largest >= 10**6 else self.settings.directions, self.settings.seed
+        )
         evidence: dict[str, Evidence] = {}
-        heads: dict[str, list[list[Array]]] = {}
         for side in functions:
-            drawn = self._draw(given_heads, large)
-            e, own = gather(side, point, None, drawn, careful=not large)
-            evidence[side.language], heads[side.language] = e, own
+            e, faults = gather(side, point, draw)
+            evidence[side.language] = e
+            e.blind = faults.random
             e.exact = self._exact(side, point, e)
-            self._faults(report, e)
+            self._faults(report, side, faults)
             bar()
+        report.settings["heads"] = max(len(e.heads) for e in evidence.values())
         if len(evidence) == 2:
-            self._values(report, evidence, eps)
-        rng = np.random.default_rng(self.seed + 1)
+            self._values(report, evidence, point.eps)
+        same_values = not any(f.fault for f in report.findings)
         for i in chosen:
-            result = judge(
-                i,
-                evidence,
-                heads,
-                eps=eps,
-                rtol=self.rtol,
-                atol=self.atol,
-                samples=self.samples,
-                directions=self.directions,
-                rng=rng,
-                same_values=not any(f.fault for f in report.findings),
-                progress=bar,
-            )
+            result = judge(i, evidence, self.settings, point.eps, same_values, bar)
             explain_missing(report, result, evidence, i)
-            explain(report, result, evidence, heads, i, eps)
+            explain(report, result, evidence, i, point.eps)
+            self._unchecked(report, result, alone=len(evidence) == 1)
             report.gradients.append(result)
         return evidence
 
-    def _draw(self, given: list[Array] | None, large: bool) -> Callable[[list[Array]], list[list[Array]]]:
-        """Head gradients for outputs of given shapes: the same on both sides where the shapes are."""
-
-        def draw(outputs: list[Array]) -> list[list[Array]]:
-            if given is not None:
-                if len(given) != len(outputs):
-                    raise ValueError(f"crosscheck: {len(given)} head_grads came for {len(outputs)} results")
-                for i, (h, y) in enumerate(zip(given, outputs), 1):
-                    if h.shape != y.shape:
-                        raise ValueError(
-                            f"crosscheck: head_grads {i} has shape {h.shape}; result {i} has {y.shape}"
-                        )
-                return [[h.astype(y.dtype, copy=False) for h, y in zip(given, outputs)]]
-            shapes = tuple((y.shape, y.dtype) for y in outputs)
-            if shapes in self._drawn:
-                return self._drawn[shapes]
-            total = sum(y.size for y in outputs if y.dtype.kind == "f")
-            heads = []
-            if total <= FULL_JACOBIAN:
-                heads += units(outputs)
-            rng = np.random.default_rng(self.seed)
-            for _ in range(1 if heads or large else max(1, self.directions)):
-                heads.append(split(rng.standard_normal(total), outputs))
-            self._drawn[shapes] = heads
-            return heads
-
-        return draw
+    def _unchecked(self, report: Report, result: Judgement, alone: bool) -> None:
+        """Say where derivatives by numbers tell nothing: one function by itself is not checked at all, then."""
+        if result.gradients and np.prod(result.shape) and not any(row.useful for row in result.rows):
+            text = f"the gradient of {result.argument} is not checked by numbers: there are none that tell anything"
+            report.note("unchecked", "both", text, fault=alone)
 
     def _exact(self, side: Side, point: Point, e: Evidence) -> Evidence:
         """The function in float64, for derivatives by numbers, if it runs in float64."""
         wide = point.in_dtype(np.float64)
-        if _eps(point) == _eps(wide):
+        if point.eps == wide.eps:
             return e
         try:
             outputs = side.values(wide.arguments)
@@ -113,17 +79,27 @@ class Comparison:
             return e
         if [y.shape for y in outputs] != [y.shape for y in e.outputs]:
             return e
-        return Evidence(side, wide, outputs, [np.zeros(y.shape) for y in outputs], heads=e.heads)
+        return Evidence(side, wide, outputs, [np.zeros(y.shape) for y in outputs], e.heads, blind=e.blind)
 
-    def _faults(self, report: Report, e: Evidence) -> None:
-        language, faults = e.side.language, e.faults
+    def _faults(self, report: Report, side: Side, faults: Faults) -> None:
+        language = side.language
         for what in faults.changed:
             report.note("writes", language, f"it writes to its {what}, which is not its own")
         if faults.raised is not None:
             kind, hint = name_misfit(faults.raised)
             report.note(kind, language, f"its backward raised {faults.raised}{hint}")
+        if faults.random:
+            report.note(
+                "determinism",
+                language,
+                "its values differ from call to call, so numbers tell nothing",
+                fault=False,
+            )
+        elif side.seed is not None:
+            text = "its values are random: MXNet's random numbers start from the same seed at each call"
+            report.note("determinism", language, text, fault=False)
         if faults.unstable:
-            report.note("determinism", language, "the same call gave something else the second time")
+            report.note("determinism", language, "the same call gave another gradient the second time")
         if faults.stateful:
             report.note(
                 "state", language, "its backward depends on a call that came between forward and backward"
@@ -142,8 +118,12 @@ class Comparison:
             return
         for i, (a, b) in enumerate(zip(p.outputs, j.outputs)):
             name = f"result {i + 1}" if len(p.outputs) > 1 else "result"
-            made = tolerance(a, p.output_spreads[i], eps, self.rtol, self.atol).entries
-            other = tolerance(b, j.output_spreads[i], eps, self.rtol, self.atol).entries
+            made, other = (
+                tolerance(
+                    e.outputs[i], e.output_spreads[i], eps, self.settings, _at(e.usual_outputs, i)
+                ).entries
+                for e in (p, j)
+            )
             if a.dtype != b.dtype:
                 report.note("dtype", "both", f"{name} is {a.dtype} in Python and {b.dtype} in Julia")
             if a.shape != b.shape:
@@ -176,37 +156,39 @@ class Comparison:
         chosen: Sequence[int],
     ) -> None:
         """The two agree in float64: is one of them wrong in the dtype that the inputs have?"""
-        eps = _eps(point)
+        eps = point.eps
         for side in functions:
             reference = right[side.language]
-            e, _ = gather(side, point, reference.heads[:1], None, careful=False)
-            if e.faults.raised is not None:
-                report.note(
-                    "raised", side.language, f"in {_dtype(point)} its backward raised {e.faults.raised}"
-                )
+            e, faults = gather(side, point, partial(_last_head, reference))
+            if faults.raised is not None:
+                report.note("raised", side.language, f"in {point.dtype} its backward raised {faults.raised}")
                 continue
-            pairs: list[tuple[str, Array | None, Array | None, Array]] = [
-                ("a result", y, z, s) for y, z, s in zip(e.outputs, reference.outputs, e.output_spreads)
+            if faults.random:
+                continue
+            pairs: list[tuple[str, Array | None, Array | None, Array, Array | None]] = [
+                ("a result", y, z, s, _at(e.usual_outputs, i))
+                for i, (y, z, s) in enumerate(zip(e.outputs, reference.outputs, e.output_spreads))
             ]
             pairs += [
                 (
                     f"the gradient of {point.names[i]}",
                     e.gradients[0][i],
-                    reference.gradients[0][i],
+                    reference.gradients[-1][i],
                     e.spreads[0][i],
+                    e.usual_gradient(0, i),
                 )
                 for i in chosen
-                if e.gradients
+                if e.gradients and reference.gradients
             ]
-            for what, found, exact, s in pairs:
+            for what, found, exact, s, usual in pairs:
                 if found is None or exact is None or found.dtype.kind != "f":
                     continue
                 if found.dtype != point.arguments[point.movable[0]].dtype:
                     report.note(
-                        "dtype", side.language, f"{what} is {found.dtype} for inputs of {_dtype(point)}"
+                        "dtype", side.language, f"{what} is {found.dtype} for inputs of {point.dtype}"
                     )
                     continue
-                room = tolerance(found, s, eps, self.rtol, self.atol).entries * 4
+                room = tolerance(found, s, eps, self.settings, usual).entries * 4
                 with np.errstate(over="ignore"):
                     rounded = exact.astype(found.dtype)
                 where = differ(found, rounded, room + eps * np.abs(np.nan_to_num(rounded)))
@@ -215,14 +197,15 @@ class Comparison:
                     report.note(
                         "float32",
                         side.language,
-                        f"{what} is right in float64, but not in {_dtype(point)}: {found[at]!r} "
+                        f"{what} is right in float64, but not in {point.dtype}: {found[at]!r} "
                         f"instead of {rounded[at]!r} at {list(at)}",
                     )
 
 
-def _eps(point: Point) -> float:
-    return max((float(np.finfo(point.arguments[i].dtype).eps) for i in point.movable), default=2.2e-16)
+def _at(outputs: list[Array], i: int) -> Array | None:
+    return outputs[i] if i < len(outputs) else None
 
 
-def _dtype(point: Point) -> str:
-    return str(point.arguments[point.movable[0]].dtype)
+def _last_head(e: Evidence, outputs: Sequence[Array]) -> list[list[Array]]:
+    """The head gradient under which all results count, in the dtypes of these."""
+    return [[h.astype(y.dtype, copy=False) for h, y in zip(e.heads[-1], outputs)]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .array import Array
-from .diagnosis import is_float32, name_difference, name_places
+from .diagnosis import common_names, is_float32, name_difference, name_places
 from .evidence import Evidence
 from .judge import Judgement
 from .point import Point, is_float
@@ -62,7 +62,7 @@ def first(where: Array) -> tuple[int, ...]:
 def explain_missing(report: Report, result: Judgement, evidence: dict[str, Evidence], argument: int) -> None:
     """Say where there is no gradient at all."""
     for language, e in evidence.items():
-        if e.gradients and all(g[argument] is None for g in e.gradients) and e.faults.raised is None:
+        if e.gradients and all(g[argument] is None for g in e.gradients):
             needed = language in result.wrong
             text = f"there is no gradient of {result.argument}"
             text += ", and it is not zero" if needed else "; by numbers it is zero"
@@ -73,7 +73,6 @@ def explain(
     report: Report,
     result: Judgement,
     evidence: dict[str, Evidence],
-    heads: dict[str, list[list[Array]]],
     argument: int,
     eps: float,
 ) -> None:
@@ -84,7 +83,7 @@ def explain(
     for language in sorted(result.wrong & set(result.gradients)):
         missing = f"there is no gradient of {result.argument},"
         if not any(f.language == language and f.message.startswith(missing) for f in report.findings):
-            report.findings.append(_wrong(result, evidence, heads, argument, language, eps))
+            report.findings.append(_wrong(result, evidence, argument, language, eps))
     if result.wrong or any(
         f.fault and f.kind in ("values", "layout", "shape", "float32") for f in report.findings
     ):
@@ -108,7 +107,6 @@ def explain(
 def _wrong(
     result: Judgement,
     evidence: dict[str, Evidence],
-    heads: dict[str, list[list[Array]]],
     argument: int,
     language: str,
     eps: float,
@@ -122,11 +120,11 @@ def _wrong(
     kind = "gradient"
     if known is not None:
         right, allowed = known
-        names = name_difference(wrong, right, allowed, eps, _sizes(evidence[language]))
+        names = _names(result, evidence, language, sorted({r.head for r in own}), argument, eps)
         names = names or _swapped(result, evidence, language, head, argument, wrong, eps)
         other = next((e for k, e in evidence.items() if k != language), None)
         if not names and other is not None:
-            names = _other_axis_gradient(other, heads[language][head], argument, wrong, allowed)
+            names = _other_axis_gradient(other, evidence[language].heads[head], argument, wrong, allowed)
         places = name_places(
             _wrong_places(result, evidence, language, argument, eps, differ(wrong, right, allowed)),
             evidence[language].point.arguments[argument],
@@ -143,6 +141,26 @@ def _wrong(
     if worst.kink:
         numbers = f"between {worst.left:.9g} and {worst.right:.9g}"
     return Finding(kind, language, f"{text} (at {worst.where} it is {value:.9g}, by numbers {numbers})")
+
+
+def _names(
+    result: Judgement,
+    evidence: dict[str, Evidence],
+    language: str,
+    heads: list[int],
+    argument: int,
+    eps: float,
+) -> list[str]:
+    """What turns the right gradient into the wrong one under every head under which it is wrong."""
+    found = []
+    for head in heads:
+        known = _right(result, evidence, language, head, argument, eps)
+        if known is not None:
+            right, allowed = known
+            wrong = _gradient_of(evidence[language], head, argument, result)
+            if differ(wrong, right, allowed).any():
+                found.append(name_difference(wrong, right, allowed, eps, _sizes(evidence[language])))
+    return common_names(found)
 
 
 def _gradient_of(e: Evidence, head: int, argument: int, result: Judgement) -> Array:

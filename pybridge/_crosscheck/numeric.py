@@ -14,7 +14,6 @@ import numpy as np
 
 from .array import Array
 
-EPS = float(np.finfo(np.float64).eps)
 COLUMNS = 5
 NOISE_POINTS = 20
 MEDIAN_OF_SQUARES = 0.455  # of a normal distribution with variance 1
@@ -48,20 +47,24 @@ class Slope:
         return Slope(pick("value"), pick("error"), pick("left"), pick("right"), pick("kink"))
 
 
-#: At a distance along a direction: values of several functions, and the sizes of what they are sums of.
+#: At a distance along a direction: values of several functions, and what rounding does to each.
 Along = Callable[[float], tuple[Array, Array]]
 
 
-def slope(along: Along, at_zero: Array, noise: Array, step: float, levels: int = 40) -> Slope:
+def slope(
+    along: Along, at_zero: Array, step: float, levels: int = 40, wanted: Array | float | None = None
+) -> Slope:
     """The derivative of `along` at 0.
 
     Args:
         along: the functions; NaN where they are not defined.
         at_zero: their values at 0.
-        noise: what rounding does to each of these, at least.
         step: the first, largest distance.
         levels: how many halvings at the most.
+        wanted: how exact it has to be to decide something. However small the error seems to be, steps are shrunk until
+            rounding is as large as that: so that nothing is missed that is close by, and between the first steps.
     """
+    least = 0.0 if wanted is None else wanted
     value, error = np.full(at_zero.shape, np.nan), np.full(at_zero.shape, np.inf)
     gap = np.zeros(at_zero.shape)  # between the plain difference at a value's step and the value
     above: list[Array] = []  # the table's row before
@@ -69,8 +72,8 @@ def slope(along: Along, at_zero: Array, noise: Array, step: float, levels: int =
     with np.errstate(all="ignore"):
         for level in range(levels):
             t = step / 2**level
-            (up, up_size), (down, down_size) = along(t), along(-t)
-            rounding = 2 * np.fmax(noise, 2 * EPS * np.fmax(up_size, down_size)) / t
+            (up, up_noise), (down, down_noise) = along(t), along(-t)
+            rounding = 2 * np.fmax(up_noise, down_noise) / t
             rights.append((up - at_zero) / t)
             lefts.append((at_zero - down) / t)
             roundings.append(rounding)
@@ -88,20 +91,25 @@ def slope(along: Along, at_zero: Array, noise: Array, step: float, levels: int =
                 value[better], error[better] = entry[better], (moved + rounding)[better]
                 gap[better] = np.abs(row[0] - entry)[better]
             above = row
-            if level >= LEAST - 1 and bool((rounding > error).all()):
+            if level >= LEAST - 1 and bool((rounding > np.fmax(error, least)).all()):
                 break  # rounding alone is worse than what has been reached
     left, right, kink = _one_sided(np.array(lefts), np.array(rights), 4 * np.array(roundings))
     return Slope(value, SAFETY * error, left, right, kink)
 
 
-def noise_along(along: Along, spacing: float) -> Array:
-    """How much rounding the values of `along` carry, from their higher differences.
+def noise_along(along: Along, spacing: float) -> tuple[Array, Array]:
+    """How much rounding the values of `along` carry, from their higher differences; and how much they were said to.
 
     Differences of high order take away what is smooth; what is left is noise. The table is that of ECnoise: Moré and
-    Wild, "Estimating computational noise", SIAM Journal on Scientific Computing 33 (2011), 1292-1314.
+    Wild, "Estimating computational noise", SIAM Journal on Scientific Computing 33 (2011), 1292-1314. As there, points
+    are too close if most of the values are equal: then the noise is NaN. So it is if the values are not finite.
     """
     with np.errstate(all="ignore"):
-        table = np.array([along(spacing * k)[0] for k in range(NOISE_POINTS)])
+        points = [along(spacing * k) for k in range(1, NOISE_POINTS + 1)]
+        table = np.array([value for value, _ in points])
+        told = np.median([noise for _, noise in points], axis=0)
+        equal = np.count_nonzero(np.diff(table, axis=0) == 0, axis=0)
+        close = equal > NOISE_POINTS // 2
         found = []
         gamma = 1.0
         for order in range(1, 7):
@@ -110,7 +118,7 @@ def noise_along(along: Along, spacing: float) -> Array:
             if order >= 5:  # the median, for a kink or a pole among the points is no noise
                 found.append(gamma * np.median(table**2, axis=0) / MEDIAN_OF_SQUARES)
         seen: Array = np.sqrt(np.mean(found, axis=0))
-    return np.where(np.isfinite(seen), seen, 0.0)
+    return np.where(close, np.nan, seen), told
 
 
 def _one_sided(lefts: Array, rights: Array, rounding: Array) -> tuple[Array, Array, Array]:

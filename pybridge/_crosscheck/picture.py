@@ -33,7 +33,7 @@ def make(report: Report) -> Any:
         raise ImportError("crosscheck: plots need matplotlib: pip install matplotlib") from error
     shown = sorted((j for j in report.gradients if j.rows), key=lambda j: (not j.wrong, -j.differ))[:4]
     figure = Figure(figsize=(13, 1.2 + 3.4 * max(1, len(shown))), layout="constrained")
-    figure.suptitle(f"{report.names}: {report.verdict}", fontsize=13)
+    figure.suptitle(_plain(f"{report.names}: {report.verdict}"), fontsize=13)
     if not shown:
         axes = figure.subplots()
         axes.set_axis_off()
@@ -56,16 +56,32 @@ def _pair(j: Judgement) -> tuple[str, str, Array, Array]:
     return "by numbers", language, np.array([r.numbers for r in rows]), np.array(said, float)
 
 
+def _plain(text: str) -> str:
+    """Names may hold what matplotlib takes for the start of a formula."""
+    return text.replace("$", r"\$")
+
+
+def _drawable(*arrays: Array) -> tuple[list[Array], str]:
+    """Arrays in a common unit in which matplotlib can compute their range, and what an axis says of it."""
+    largest = max((float(np.max(np.abs(a[np.isfinite(a)]), initial=0)) for a in arrays), default=0.0)
+    if largest < 1e100:
+        return list(arrays), ""
+    exponent = int(np.floor(np.log10(largest)))
+    return [a / 10.0**exponent for a in arrays], f" (in 1e{exponent})"
+
+
 def _scatter(axes: Any, j: Judgement) -> None:
     x_name, y_name, x, y = _pair(j)
+    (x, y), unit = _drawable(x.astype(np.float64, copy=False), y.astype(np.float64, copy=False))
     step = max(1, len(x) // POINTS)
     axes.plot(x[::step], y[::step], ".", color=SIDES.get(y_name, "#444444"), markersize=4, label="entries")
-    if len(x):
-        low, high = float(np.nanmin([x, y])), float(np.nanmax([x, y]))
+    known = np.concatenate([x[np.isfinite(x)], y[np.isfinite(y)]])
+    if len(known):
+        low, high = float(known.min()), float(known.max())
         axes.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=0, label="equal")
-    axes.set_xlabel(x_name)
-    axes.set_ylabel(y_name)
-    axes.set_title(f"gradient of {j.argument}", fontsize=10)
+    axes.set_xlabel(x_name + unit)
+    axes.set_ylabel(y_name + unit)
+    axes.set_title(_plain(f"gradient of {j.argument}"), fontsize=10)
     axes.legend(fontsize=8)
 
 
@@ -94,17 +110,19 @@ def _places(figure: Any, axes: Any, j: Judgement) -> None:
             transform=axes.transAxes,
         )
         return
-    apart = np.abs(j.gradients["Julia"].astype(float, copy=False) - j.gradients["Python"])
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(j.gradients["Julia"].astype(float, copy=False) - j.gradients["Python"])
+    (apart,), unit = _drawable(apart)
     if len(j.shape) == 1:
         axes.plot(apart, ".-", color="#b03030", markersize=3, linewidth=0.6)
         axes.set_xlabel("index")
-        axes.set_ylabel("|Julia − Python|")
+        axes.set_ylabel(f"|Julia − Python|{unit}")
         return
     from matplotlib.ticker import MaxNLocator
 
     rows, columns = (max(1, -(-n // 400)) for n in j.shape)
     image = axes.imshow(apart[::rows, ::columns], aspect="auto", cmap="magma_r", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="|Julia − Python|")
+    figure.colorbar(image, ax=axes, label=f"|Julia − Python|{unit}")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("axis 1")

@@ -32,7 +32,7 @@ class Finding:
 
     Attributes:
         kind: a short word: "values", "gradient", "layout", "state", "determinism", "writes", "linearity", "raised",
-            "missing", "dtype", "shape", "float32", "kink", "integer", "order 2", "note".
+            "missing", "dtype", "shape", "float32", "kink", "integer", "unchecked", "order 2".
         language: the side that it is about, "Python", "Julia", or "both".
         message: a sentence.
         fault: whether it speaks against the side (or, for "both", against their being one function).
@@ -67,7 +67,7 @@ class Report:
         findings: what was noticed, in sentences (`.message`), each with a `.kind` and the `.language` it is about.
         values: the comparison of each result.
         gradients: the judgement of each argument's gradient.
-        settings: seed, dtype, number of heads and directions.
+        settings: seed, dtype, numbers of heads, directions and samples.
 
     Examples:
         >>> import pybridge as pb, mxnet as mx
@@ -179,13 +179,13 @@ def _badness(row: Row) -> float:
 
 
 def _rich(cells: Cells) -> Table:
-    table = Table(title=cells.title, box=SIMPLE_HEAD)
+    table = Table(title=Text(cells.title), box=SIMPLE_HEAD)
     for head in cells.heads:
         table.add_column(
-            head, justify="left" if head in ("result", "gradient of", "of", "at", "wrong") else "right"
+            head, justify="left" if head in ("result", "gradient of", "where", "wrong") else "right"
         )
     for row in cells.rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names may look like markup
     return table
 
 

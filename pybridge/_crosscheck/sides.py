@@ -5,6 +5,7 @@ Both sides take and give NumPy arrays. What runs in between is the function itse
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ class Side:
         self.language = language
         self.name = name
         self.numpy = numpy
+        self.seed: int | None = None  # of MXNet's random numbers, at each call; None leaves them alone
         self._call = call
 
     def __str__(self) -> str:
@@ -54,6 +56,7 @@ class Side:
 
     def values(self, arguments: Sequence[Any]) -> list[Array]:
         """The outputs, in float64, int64 or bool; nothing is recorded."""
+        self._start()
         with self._shapes(), autograd.pause(train_mode=True):
             return [a.asnumpy() for a in self._outputs([self._given(a) for a in arguments])]
 
@@ -62,7 +65,21 @@ class Side:
         with self._shapes():
             return self._pull(arguments, heads)
 
+    def seeded(self, arguments: Sequence[Any]) -> bool:
+        """Do values that differ from call to call stay the same if MXNet's random numbers do?  Then they will."""
+        self.seed = int(mxnet.nd.random.randint(0, 2**31 - 1, shape=(1,)).asscalar())
+        first, again = self.values(arguments), self.values(arguments)
+        if all(np.array_equal(a, b) for a, b in zip(first, again)):
+            return True
+        self.seed = None
+        return False
+
+    def _start(self) -> None:
+        if self.seed is not None:
+            mxnet.random.seed(self.seed)
+
     def _pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
+        self._start()
         given = [self._given(a) for a in arguments]
         leaves = [a for a in given if _is_leaf(a)]
         buffers = [self._unwritten(a) for a in leaves]
@@ -70,25 +87,28 @@ class Side:
         with autograd.record():
             outputs = self._outputs(given)
         before = [y.asnumpy() for y in outputs]
-        head_arrays = (
-            None
-            if heads is None
-            else [self._array(h.astype(y.dtype, copy=False)) for h, y in zip(heads, outputs)]
-        )
-        try:
-            autograd.backward(outputs, head_arrays)
-        except _libmxnet.GraphError:
-            if any(_libmxnet.symbol(y) is not None for y in outputs):
-                raise
-            head_arrays = None  # nothing was recorded: there are no gradients
+        head_arrays = None if heads is None else self._heads(heads, outputs)
+        differentiated = {  # by identity: a result may be returned twice, its heads add up
+            id(y): y for y in outputs if _libmxnet.symbol(y) is not None
+        }
+        if differentiated:
+            autograd.backward(list(differentiated.values()), _together(outputs, head_arrays, differentiated))
         written = iter(buffers)
         gradients = [self._gradient(next(written)) if _is_leaf(a) else None for a in given]
         changed = [f"argument {i}" for i, (a, b) in enumerate(zip(arguments, given), 1) if _differs(a, b)]
-        if head_arrays is not None and heads is not None:
+        if head_arrays is not None and heads is not None and differentiated:
             changed += [
                 f"head gradient {i}" for i, (h, a) in enumerate(zip(heads, head_arrays), 1) if _differs(h, a)
             ]
         return Pulled(before, gradients, changed)
+
+    def _heads(self, heads: Sequence[Array], outputs: Sequence[NDArray]) -> list[NDArray]:
+        if [h.shape for h in heads] != [y.shape for y in outputs]:
+            raise ValueError(
+                f"crosscheck: {self} gave results of shapes {[y.shape for y in outputs]}; before, "
+                f"{[h.shape for h in heads]}"
+            )
+        return [self._array(h.astype(y.dtype, copy=False)) for h, y in zip(heads, outputs)]
 
     def _shapes(self) -> Any:
         """Within, arrays may have no dimensions if they are `mx.np` ones."""
@@ -105,7 +125,9 @@ class Side:
             between(*[self._given(a) for a in others])
             return result
 
-        return Side(self.language, self.name, call, self.numpy).pull(arguments, heads)
+        side = Side(self.language, self.name, call, self.numpy)
+        side.seed = self.seed
+        return side.pull(arguments, heads)
 
     def _outputs(self, given: Sequence[Any]) -> list[NDArray]:
         result = self._call(*given)
@@ -122,9 +144,7 @@ class Side:
         return self._array(a) if isinstance(a, np.ndarray) else a
 
     def _array(self, a: Array) -> NDArray:
-        make = mxnet.np if self.numpy else mxnet.nd
-        made: NDArray = make.array(a, dtype=a.dtype)
-        return made
+        return _libmxnet.copied(np.ascontiguousarray(a).reshape(a.shape), self.numpy)
 
     def _unwritten(self, a: NDArray) -> NDArray:
         word, bits = _UNWRITTEN[np.dtype(a.dtype)]
@@ -137,6 +157,19 @@ class Side:
         return None if found.size and bool((found.view(word) == bits).all()) else found
 
 
+def _together(
+    outputs: Sequence[NDArray], heads: Sequence[NDArray] | None, distinct: Mapping[int, NDArray]
+) -> list[NDArray] | None:
+    """The head gradients of distinct results: the sums of those that a result returned several times has."""
+    if heads is None:
+        return None
+    found: dict[int, NDArray] = {}
+    for y, h in zip(outputs, heads):
+        if id(y) in distinct:
+            found[id(y)] = found[id(y)] + h if id(y) in found else h
+    return [found[key] for key in distinct]
+
+
 def _is_leaf(a: Any) -> bool:
     return isinstance(a, NDArray) and np.dtype(a.dtype) in _UNWRITTEN
 
@@ -147,8 +180,8 @@ def _differs(a: Any, b: Any) -> bool:
 
 def _identical(a: Array, b: Array) -> bool:
     """Bit by bit: NaNs are equal, and nothing is copied."""
-    if a.dtype.itemsize not in (2, 4, 8) or not a.flags.c_contiguous:
-        return bool(np.array_equal(a, b))
+    if a.dtype.itemsize not in (2, 4, 8) or not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
     word = f"u{a.dtype.itemsize}"
     return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
 
@@ -191,15 +224,15 @@ def julia_side(fn: Any, numpy: bool) -> Side:
     return Side("Julia", fn.name, fn, numpy)
 
 
-def julia_function(target: Any, layout: str = "julia") -> JuliaFunction:
+def julia_function(target: Any, layout: str = "julia", **keywords: Any) -> JuliaFunction:
     """The JuliaFunction of a Julia value or its dotted name: a CustomFunction type, or a function with a pullback."""
     if isinstance(target, str):
-        named = function(target, layout=layout)  # says so if it is no name
+        named = function(target, layout=layout, **keywords)  # says so if it is no name
         value = julia.start()
         for part in target.split("."):
             value = getattr(value, part)
-        return named if _is_type(value) else function(target, pullback=True, layout=layout)
-    return function(target, pullback=not _is_type(target), layout=layout)
+        return named if _is_type(value) else function(target, pullback=True, layout=layout, **keywords)
+    return function(target, pullback=not _is_type(target), layout=layout, **keywords)
 
 
 def _is_type(value: Any) -> bool:
@@ -215,12 +248,36 @@ def _block_call(block: Any, names: Sequence[str]) -> Callable[..., Any]:
 
     def call(*given: Any) -> Any:
         count = len(given) - len(names)
-        dtype = next(a.dtype for a in given if isinstance(a, NDArray))
-        copies = [p.data().astype(dtype) for p in states]
-        with _lent([*parameters, *states], [*given[count:], *copies]):
+        dtype = next((a.dtype for a in reversed(given) if _is_leaf(a)), None)
+        copies = [_as_float(p.data(), dtype) for p in states]
+        with _lent([*parameters, *states], [*given[count:], *copies]), _imperative(block):
             return block(*given[:count])
 
     return call
+
+
+def _as_float(a: NDArray, dtype: Any) -> NDArray:
+    """A copy, in `dtype` if it holds floating-point numbers."""
+    return a.astype(dtype) if dtype is not None and _is_leaf(a) else a.copy()
+
+
+@contextmanager
+def _imperative(block: Any) -> Any:
+    """Run a hybridized block as if it were not: its compiled graph may have memory of its own for the parameters."""
+    active = []
+    blocks = [block]
+    while blocks:
+        b = blocks.pop()
+        blocks += b._children.values()
+        if getattr(b, "_active", False) and not isinstance(b, mxnet.gluon.SymbolBlock):
+            active.append(b)
+    for b in active:
+        b._active = False
+    try:
+        yield
+    finally:
+        for b in active:
+            b._active = True
 
 
 @contextmanager
@@ -252,8 +309,8 @@ def _symbol_call(symbol: Any) -> Callable[..., Any]:
     return call
 
 
-def match(names: Sequence[str], mapping: Mapping[str, int] | None, inputs: int) -> list[int]:
-    """Where each of the block's parameters stands among the Julia function's arguments; `mapping` counts from 1."""
+def match(names: Sequence[str], mapping: Mapping[str, Any] | None, inputs: int) -> list[int]:
+    """Where each of the block's parameters stands among the Julia function's arguments; places count from 0."""
     if mapping is None:
         return list(range(inputs, inputs + len(names)))
     missing = [name for name in names if name not in mapping]
@@ -261,4 +318,4 @@ def match(names: Sequence[str], mapping: Mapping[str, int] | None, inputs: int) 
         raise ValueError(
             f"crosscheck: params names {sorted(mapping)}; the block's parameters are {sorted(names)}"
         )
-    return [mapping[name] - 1 for name in names]
+    return [operator.index(mapping[name]) for name in names]

@@ -37,13 +37,13 @@ def tables(report: Report, entries: int) -> list[Cells]:
         ],
     )
     gradients = Cells(
-        "gradients",
-        ("gradient of", "shape", "entries that differ", "wrong", "checked by numbers", "kinks"),
+        f"gradients, counted over {report.settings.get('heads', 1)} head gradients",
+        ("gradient of", "shape", "entries that differ", "wrong", "checks by numbers", "at kinks"),
         [_gradient(j) for j in report.gradients],
     )
     worst = Cells(
         "furthest apart",
-        ("of", "at", "head", "Python", "Julia", "by numbers", "±", "wrong"),
+        ("where", "head", "Python", "Julia", "by numbers", "±", "wrong"),
         [_entry(j, r) for j, r in report.worst(entries)],
     )
     return [table for table in (values, gradients, worst) if table.rows]
@@ -58,7 +58,10 @@ def _entry(j: Judgement, r: Row) -> tuple[str, ...]:
     numbers = f"{r.left:.3g} … {r.right:.3g}" if r.kink else f"{r.numbers:.4g}"
     error = "kink" if r.kink else f"{r.error:.0e}"
     wrong = ", ".join(r.wrong)
-    return j.argument, r.where, str(r.head), _said(r.python), _said(r.julia), numbers, error, wrong
+    if r.by:  # the functions differ, so it matters whose values these are from
+        numbers += f" ({r.by}'s)"
+    where = j.argument + ("" if r.where.startswith("[") else ", ") + r.where
+    return where, str(r.head), _said(r.python), _said(r.julia), numbers, error, wrong
 
 
 def _said(value: float | None) -> str:

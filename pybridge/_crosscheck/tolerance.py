@@ -2,22 +2,25 @@
 
 Three parts are added for each entry:
 
-- *condition*: what the entry itself does when the inputs change in their last digit;
-- *rounding*: some units in the last place of the array's largest entry, or of what a gradient of values and inputs of
-  these sizes is as a rule, because sums cancel;
+- *condition*: what the entry itself does when inputs and head gradients change in their last digits. It is measured
+  between points on the same side of the one that is looked at, so a jump of the function there is no condition;
+- *rounding*: some units in the last place of what the entry is for inputs a sixteenth as large, for formulas compute
+  with numbers of such sizes on the way (1 - tanh(x)^2 does, where it is all but zero), or of the array's median entry;
 - *algorithm*: eps^(2/3) of the entry. A formula that loses more than a third of the digits is worse than rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .array import Array
+from .settings import Settings
 
 UNITS = 16
+SMALLEST = 5e-324  # below it, numbers in float64 are zero
+MEDIAN_OF = 10**5  # entries that a median is taken of
 
 
 @dataclass(frozen=True)
@@ -29,41 +32,65 @@ class Tolerance:
 
 
 def tolerance(
-    value: Array, spread: Array, eps: float, rtol: float | None, atol: float | None, usual: float = 0.0
+    value: Array, spread: Array, eps: float, settings: Settings, usual: Array | None = None
 ) -> Tolerance:
-    """The tolerance of an array whose entries differed by `spread` under changes of the inputs' last digits.
+    """The tolerance of an array whose entries change by `spread` under changes of the inputs' last digits.
 
-    `usual` is the size that entries have as a rule, where these may be small by cancellation.
+    `usual` is the array for smaller inputs, if it is known.
 
-    `rtol` and `atol`, where given, take the place of all that.
+    `settings.rtol` and `.atol`, where given, take the place of all that.
     """
-    size = np.abs(np.where(np.isfinite(value), value, 0)).astype(np.float64, copy=False)
-    if rtol is not None or atol is not None:
-        relative, absolute = rtol or 0.0, atol or 0.0
+    size = np.abs(value).astype(np.float64, copy=False)
+    if size.size and not np.isfinite(np.sum(size)):
+        size[~np.isfinite(size)] = 0
+    if settings.rtol is not None or settings.atol is not None:
+        relative, absolute = settings.rtol or 0.0, settings.atol or 0.0
         return Tolerance(relative * size + absolute, f"given: {absolute:g} + {relative:g} |value|")
-    largest = float(size.max()) if size.size else 0.0
-    entries = eps ** (2 / 3) * size + UNITS * (eps * max(largest, 4 * usual) + spread)
-    wide = float(spread.max()) if spread.size else 0.0
-    condition = wide / (eps * largest) if largest else 0.0
+    common = typical(size)
+    units = _worst_condition(size, spread, eps)
+    entries = eps ** (2 / 3) * size
+    entries += UNITS * spread
+    if usual is None or usual.shape != size.shape:
+        entries += UNITS * eps * common + SMALLEST
+    else:
+        sizes = np.abs(usual, dtype=np.float64)
+        entries += UNITS * eps * np.fmax(common, np.where(np.isfinite(sizes), sizes, 0)) + SMALLEST
     return Tolerance(
         entries,
-        f"{eps ** (2 / 3):.1e} |value| + {UNITS} × ({eps:.1e} × {max(largest, 4 * usual):.3g} + condition); "
-        f"inputs changed in the last digit change it by up to {condition:.3g} units in the last place",
+        f"{eps ** (2 / 3):.1e} |value| + {UNITS} × ({eps:.1e} × {common:.3g} + condition); "
+        f"inputs changed in the last digit change it by up to {units:.3g} units in the last place",
     )
 
 
-def spread(reference: Array, others: Sequence[Array]) -> Array:
-    """How far `others` lie from `reference`, entry by entry."""
-    found = np.zeros(reference.shape)
-    for other in others:
-        with np.errstate(invalid="ignore"):
-            found = np.fmax(found, np.abs(other.astype(np.float64, copy=False) - reference))
-    return np.where(np.isfinite(found), found, 0)
+def typical(size: Array) -> float:
+    """The median of the entries that are not zero; of very many, of some of them."""
+    some = size.reshape(-1)[:: max(1, size.size // MEDIAN_OF)]
+    some = some[some > 0]
+    return float(np.median(some)) if some.size else 0.0
+
+
+def _worst_condition(size: Array, spread: Array, eps: float) -> float:
+    step = max(1, size.size // MEDIAN_OF)
+    sizes, spreads = size.reshape(-1)[::step], spread.reshape(-1)[::step]
+    known = sizes > 1e-290
+    return float(np.max(spreads[known] / (eps * sizes[known]), initial=0.0))
+
+
+def apart(a: Array, b: Array) -> Array:
+    """How far two arrays of one shape lie apart, entry by entry; zero where that is no number."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = np.abs(a.astype(np.float64, copy=False) - b)
+    if found.size and not np.isfinite(np.sum(found)):
+        found[~np.isfinite(found)] = 0
+    return np.asarray(found)
 
 
 def differ(a: Array, b: Array, allowed: Array) -> Array:
     """Where two arrays of one shape differ by more than is allowed; NaNs and infinities must be the same."""
-    with np.errstate(invalid="ignore"):
-        finite = np.isfinite(a) & np.isfinite(b)
-        apart = np.abs(a.astype(np.float64, copy=False) - b) > allowed
-    return np.where(finite, apart, ~((a == b) | (np.isnan(a) & np.isnan(b))))
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.abs(a.astype(np.float64, copy=False) - b)
+        found = distance > allowed
+        lost = ~np.isfinite(distance)
+    if lost.any():
+        found[lost] = ~((a[lost] == b[lost]) | (np.isnan(a[lost]) & np.isnan(b[lost])))
+    return np.asarray(found)

@@ -8,9 +8,14 @@ import numpy as np
 
 from .array import Array
 from .evidence import Evidence
+from .heads import Heads
+from .neighbourhood import Neighbourhood
 from .numeric import Slope
 
-Heads = list[list[Array]]
+ROUGH_PLACES = 6  # of an argument with more than this many entries: how many are looked around at
+MANY = 10**4
+FEW_DIGITS = 1e-3  # an error so small, in proportion, may be one of rounding
+CLOSELY = 1e-4  # how exact a second look is, in proportion to what it is to decide
 
 
 @dataclass
@@ -28,13 +33,34 @@ class Row:
     right: float
     kink: bool
     wrong: tuple[str, ...] = ()
+    by: str = ""  # whose values the numbers are from, if those of the two are not the same
 
     @property
     def undecided(self) -> bool:
         """Do the sides differ, without one that is wrong by the numbers?"""
         if self.wrong or self.python is None or self.julia is None:
             return False
-        return not abs(self.python - self.julia) <= self.allowed
+        if np.isnan(self.python) and np.isnan(self.julia):
+            return False
+        return not self._alike(self.python, self.julia)
+
+    def _alike(self, a: float, b: float) -> bool:
+        if abs(a - b) <= self.allowed or a == b:
+            return True
+        # One is exactly zero, and by the numbers so is the other as far as anybody can tell.
+        hidden = abs(a - b) <= self.error and abs(self.numbers) <= self.error
+        return min(abs(a), abs(b)) == 0 and hidden and self.error < 1e-9
+
+    @property
+    def useful(self) -> bool:
+        """Do the numbers say anything here?"""
+        if self.kink:
+            return True
+        said = [abs(v) for v in (self.python, self.julia) if v is not None and np.isfinite(v)]
+        return bool(
+            np.isfinite(self.numbers)
+            and self.error <= max([self.allowed, 1e-6, *(0.5 * v for v in said), 0.5 * abs(self.numbers)])
+        )
 
     @property
     def off(self) -> float:
@@ -71,104 +97,229 @@ class Place:
         return [self._along(t, np.abs(self.way)) for t in tolerances]
 
     def slopes(
-        self, shown: dict[str, Evidence], heads: dict[str, Heads], levels: int, shrink: float
+        self,
+        shown: dict[str, Evidence],
+        heads: dict[str, Heads],
+        levels: int,
+        shrink: float,
+        wanted: dict[str, Array] | None = None,
     ) -> dict[str, Slope]:
         """The derivatives by numbers, by language. Evidence that stands for both languages is asked once."""
         found: dict[int, Slope] = {}
         for language, e in shown.items():
             if id(e) in found:
                 continue
-            if self.entry is None:
-                found[id(e)] = e.slope_along(heads[language], self.argument, self.way, levels, shrink)
-            else:
-                found[id(e)] = e.slope_of_entry(heads[language], self.argument, self.entry, levels, shrink)
+            least = None if wanted is None else wanted[language]
+            found[id(e)] = e.slope(
+                heads[language], self.argument, self.way, self.entry, levels, shrink, least
+            )
         return {language: found[id(e)] for language, e in shown.items()}
 
-    def ranges(self, shown: dict[str, Evidence], heads: dict[str, Heads]) -> dict[str, tuple[Array, Array]]:
-        """The ranges of the derivatives at points close by."""
-        size = 1.0 if self.entry is None else float(self.way.reshape(-1)[self.entry])
-        found = {k: e.around(heads[k], self.argument, self.way) for k, e in shown.items()}
-        return {k: (low / size, high / size) for k, (low, high) in found.items()}
+    def unit(self) -> float:
+        """How long the direction is, if it is that of an entry; the derivative is with respect to the entry itself."""
+        return 1.0 if self.entry is None else float(self.way.reshape(-1)[self.entry])
 
     def _along(self, a: Array, way: Array) -> float:
         if self.entry is not None:
             return float(a.reshape(-1)[self.entry])
-        return float(np.vdot(a, way.astype(np.float64, copy=False)))
+        flat, moved = a.reshape(-1), way.reshape(-1)
+        found = float(np.vdot(flat, moved.astype(np.float64, copy=False)))
+        if np.isfinite(found):
+            return found
+        there = moved != 0  # what is not moved does not count, not even a NaN
+        with np.errstate(invalid="ignore", over="ignore"):
+            return float(np.vdot(flat[there], moved[there].astype(np.float64, copy=False)))
 
 
-def weigh(
-    place: Place,
-    gradients: dict[str, list[Array]],
-    tolerances: dict[str, list[Array]],
-    shown: dict[str, Evidence],
-    heads: dict[str, Heads],
-    levels: int,
-    shared: bool,
-) -> list[Row]:
-    """Judge the gradients at a place, under every head.
+class Scales:
+    """Judges the gradients of one argument at one place after the other, under every head.
 
-    A side is called wrong on the word of two derivatives by numbers, from different steps, that agree; and where there
-    is no derivative, only if the gradient lies outside of what the derivatives close by are.
+    A side is called wrong on the word of two derivatives by numbers, from different steps, both looked at closely; and
+    where there is no derivative, only if the gradient lies outside of what the derivatives close by are.
     """
-    said = {k: place.said(g) for k, g in gradients.items()}
-    allowed = {k: place.allowed(t) for k, t in tolerances.items()}
-    slopes = place.slopes(shown, heads, levels, 1.0)
-    count = len(next(iter(said.values())))
-    wrong = [
-        {k for k in said if _is_wrong(said[k][head], allowed[k][head], slopes[k], head)}
-        for head in range(count)
-    ]
-    if any(wrong):
-        again = place.slopes(shown, heads, levels, 0.31)
+
+    def __init__(
+        self,
+        argument: int,
+        gradients: dict[str, list[Array]],
+        tolerances: dict[str, list[Array]],
+        shown: dict[str, Evidence],
+        heads: dict[str, Heads],
+        shared: bool,
+    ) -> None:
+        self._gradients, self._tolerances = gradients, tolerances
+        self._shown, self._heads, self._shared = shown, heads, shared
+        # One function: at first sight one side's values do for both.
+        self._first = dict.fromkeys(shown, next(iter(shown.values()))) if shared else shown
+        around: dict[int, Neighbourhood] = {}
+        for language, e in shown.items():
+            around.setdefault(id(e), Neighbourhood(e, heads[language], argument))
+        self._around = {language: around[id(e)] for language, e in shown.items()}
+        size = next(iter(shown.values())).point.arguments[argument].size
+        self._levels = 40 if size <= 10**5 else 8 if size < 10**6 else 3
+        self._looks_left = ROUGH_PLACES if size > MANY else size + 64
+
+    def weigh(self, place: Place) -> list[Row]:
+        """The rows of a place, one for each head."""
+        said = {k: place.said(g) for k, g in self._gradients.items()}
+        allowed = {k: place.allowed(t) for k, t in self._tolerances.items()}
+        slopes = place.slopes(self._first, self._heads, self._levels, 1.0)
+        if self._first is not self._shown and not all(np.isfinite(s.error).all() for s in slopes.values()):
+            slopes = place.slopes(self._shown, self._heads, self._levels, 1.0)
+        heads = range(len(next(iter(said.values()))))
+        wrong = [_suspects(said, allowed, slopes, head) for head in heads]
+        rough = [False for _ in heads]
+        if any(wrong):
+            slopes = self._look_closely(place, said, allowed, slopes, wrong)
+        if any(wrong):
+            self._look_around(place, said, allowed, wrong, rough)
+        return [
+            self._row(place.name, head, said, allowed, slopes, wrong[head], rough[head]) for head in heads
+        ]
+
+    def _look_closely(
+        self,
+        place: Place,
+        said: dict[str, list[float]],
+        allowed: dict[str, list[float]],
+        slopes: dict[str, Slope],
+        wrong: list[set[str]],
+    ) -> dict[str, Slope]:
+        """Ask the suspects again: from other steps, and whether anything is close by that these have missed."""
+        asked = {k: e for k, e in self._shown.items() if any(k in suspects for suspects in wrong)}
+        large = place.way.size >= 10**5
+        again = place.slopes(asked, self._heads, self._levels, 0.031 if large else 0.31)
+        if not large:
+            gaps = {k: _gaps(said[k], slopes[k]) for k in asked}
+            unsteady = [
+                k
+                for k in asked
+                if not self._is_steady(place, k, [k in suspects for suspects in wrong], slopes[k], gaps[k])
+                or any(k in s and not _same(slopes[k], again[k], head) for head, s in enumerate(wrong))
+            ]
+            if unsteady:
+                closer = {k: CLOSELY * gaps[k] for k in asked}
+                slopes, again = (
+                    place.slopes(asked, self._heads, self._levels, shrink, closer) for shrink in (0.31, 0.57)
+                )
+        else:
+            slopes, again = again, place.slopes(asked, self._heads, self._levels, 0.0057)
+        self._reckon_with_noise(place, said, wrong, slopes, again)
         for head, suspects in enumerate(wrong):
             for k in sorted(suspects):
-                if not _is_wrong(said[k][head], allowed[k][head], again[k], head) or not _same(
-                    slopes[k], again[k], head
-                ):
-                    suspects.remove(k)
-    rough = [False] * count
-    if any(wrong):
-        ranges = place.ranges(shown, heads)
+                sure = _is_wrong(said[k][head], allowed[k][head], slopes[k], head)
+                sure &= _is_wrong(said[k][head], allowed[k][head], again[k], head)
+                if not sure or not _same(slopes[k], again[k], head):
+                    suspects.discard(k)
+        return slopes
+
+    def _reckon_with_noise(
+        self,
+        place: Place,
+        said: dict[str, list[float]],
+        wrong: list[set[str]],
+        slopes: dict[str, Slope],
+        again: dict[str, Slope],
+    ) -> None:
+        """Where a side is off by little only, measure the noise right here, and let the errors be as much larger."""
+        for k in slopes:
+            gaps, sizes = _gaps(said[k], slopes[k]), np.abs(said[k])
+            close = [
+                k in suspects and gap < FEW_DIGITS * size for suspects, gap, size in zip(wrong, gaps, sizes)
+            ]
+            if any(close) and place.way.size < 10**5:
+                factor = self._shown[k].roughness_at(self._heads[k], place.argument, place.way, place.entry)
+                slopes[k].error *= np.where(close, factor, 1)
+                again[k].error *= np.where(close, factor, 1)
+
+    def _is_steady(
+        self, place: Place, language: str, suspected: list[bool], found: Slope, gaps: Array
+    ) -> bool:
+        """Are plain differences still by the derivative at the smallest steps at which rounding does not hide it?"""
+        e, heads = self._shown[language], self._heads[language]
+        asked = np.array(suspected) & ~found.kink
+        near = np.ones(len(asked), bool)
+        for value, rounding in e.differences(heads, place.argument, place.way, place.entry):
+            clear = asked & (rounding < gaps / 8)
+            if not clear.any():
+                break
+            near[clear] = (np.abs(value - found.value) < gaps / 2)[clear]
+        return bool(near.all())
+
+    def _look_around(
+        self,
+        place: Place,
+        said: dict[str, list[float]],
+        allowed: dict[str, list[float]],
+        wrong: list[set[str]],
+        rough: list[bool],
+    ) -> None:
+        """Where the gradient jumps, take back what lies between the derivatives close by."""
+        ranges: dict[int, tuple[Array, Array]] = {}
+        looked = False
         for head, suspects in enumerate(wrong):
             for k in sorted(suspects):
-                low, high = (float(end[head]) for end in ranges[k])
+                around = self._around[k]
+                if not any(a.may_be_rough(head, place.way) for a in self._around.values()):
+                    continue
+                if not looked:
+                    self._looks_left -= 1
+                    looked = True
+                if self._looks_left < 0 or around.coarse:
+                    suspects.discard(k)  # it cannot be looked at, so it is not blamed
+                    continue
+                if id(around) not in ranges:
+                    ranges[id(around)] = around.range(place.way)
+                low, high = (float(end[head]) / place.unit() for end in ranges[id(around)])
                 if high > low:
                     rough[head] = True
                     slack = allowed[k][head] + 1e-2 * (high - low)
                     if low - slack <= said[k][head] <= high + slack:
-                        suspects.remove(k)
-    return [
-        _row(place.name, head, said, allowed, slopes, wrong[head], rough[head], shared)
-        for head in range(count)
-    ]
+                        suspects.discard(k)
+
+    def _row(
+        self,
+        where: str,
+        head: int,
+        said: dict[str, list[float]],
+        allowed: dict[str, list[float]],
+        slopes: dict[str, Slope],
+        wrong: set[str],
+        rough: bool,
+    ) -> Row:
+        language = next(iter(slopes))
+        if self._shared:
+            language = min(slopes, key=lambda k: float(np.nan_to_num(slopes[k].error[head], nan=np.inf)))
+        elif len(slopes) > 1 and len(wrong) == 1:
+            language = next(iter(wrong))
+        best = slopes[language]
+        return Row(
+            where,
+            head,
+            said["Python"][head] if "Python" in said else None,
+            said["Julia"][head] if "Julia" in said else None,
+            float(best.value[head]),
+            float(best.error[head]),
+            sum(t[head] for t in allowed.values()),
+            float(best.left[head]),
+            float(best.right[head]),
+            rough or any(bool(s.kink[head]) for s in slopes.values()),
+            tuple(sorted(wrong)),
+            "" if self._shared or len(slopes) < 2 else language,
+        )
 
 
-def _row(
-    where: str,
-    head: int,
-    said: dict[str, list[float]],
-    allowed: dict[str, list[float]],
-    slopes: dict[str, Slope],
-    wrong: set[str],
-    rough: bool,
-    shared: bool,
-) -> Row:
-    best = next(iter(slopes.values()))
-    if shared:
-        best = min(slopes.values(), key=lambda s: float(np.nan_to_num(s.error[head], nan=np.inf)))
-    return Row(
-        where,
-        head,
-        said["Python"][head] if "Python" in said else None,
-        said["Julia"][head] if "Julia" in said else None,
-        float(best.value[head]),
-        float(best.error[head]),
-        sum(t[head] for t in allowed.values()),
-        float(best.left[head]),
-        float(best.right[head]),
-        rough or any(bool(s.kink[head]) for s in slopes.values()),
-        tuple(sorted(wrong)),
-    )
+def _suspects(
+    said: dict[str, list[float]], allowed: dict[str, list[float]], slopes: dict[str, Slope], head: int
+) -> set[str]:
+    return {k for k in said if _is_wrong(said[k][head], allowed[k][head], slopes[k], head)}
+
+
+def _gaps(said: list[float], s: Slope) -> Array:
+    """How far what is said is from what was found."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.abs(np.array(said) - s.value)
+    return np.where(np.isfinite(gaps), gaps, np.inf)
 
 
 def _same(a: Slope, b: Slope, head: int) -> bool:

@@ -16,8 +16,10 @@
 from __future__ import annotations
 
 from . import interposed as interposed
+from . import operators as operators
 from . import start as start
 from .calls import adopt as adopt
+from .calls import ask_bridge as ask_bridge
 from .calls import call as call
 from .calls import copied_bytes as copied_bytes
 from .calls import forget as forget
@@ -25,4 +27,8 @@ from .calls import live_counts as live_counts
 from .calls import pinned_bytes as pinned_bytes
 from .calls import prepare as prepare
 from .calls import view as view
+from .operators import attributes_of as attributes_of
+from .operators import parameter_shapes as parameter_shapes
+from .others import on_owner as on_owner
 from .others import serve as serve
+from .owner import callers as callers

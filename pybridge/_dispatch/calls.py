@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _libmxnet, julia
@@ -74,11 +74,12 @@ def call(
     arrays: Sequence[NDArray],
     positions: Sequence[int],
     staged: tuple[Sequence[Any], dict[str, Any]] | None,
+    written: int = 0,
 ) -> NDArray | tuple[NDArray, ...]:
     """Call the prepared Julia function number `function`: one node of the graph if autograd is recording.
 
-    `arrays` are its NDArrays, at the argument `positions`; `staged` holds all positional arguments (the arrays'
-    places empty) and the keywords, if there is anything but arrays.
+    `arrays` are its NDArrays, at the argument `positions`, of which it may write to the last `written`; `staged` holds
+    all positional arguments (the arrays' places empty) and the keywords, if there is anything but arrays.
     """
     if owner.forked:
         ready()
@@ -88,9 +89,10 @@ def call(
     try:
         block[H_FUNCTION] = function
         block[H_FLAGS] = FLAG_NUMPY if numpy else 0
-        _wait_while_serving(arrays)
+        _wait_while_serving(arrays[: len(arrays) - written])
+        _wait_while_serving(arrays[len(arrays) - written :], writing=True)
         handles = _libmxnet.handles(arrays)
-        bad = waiting.pb_open_call(block, handles, len(arrays))
+        bad = waiting.pb_open_call(block, handles, len(arrays), written)
         if bad:
             raise _unfit(bad, name, positions)
         failed = True
@@ -114,6 +116,8 @@ def call(
 def _enter(block: Any, staged: tuple[Sequence[Any], dict[str, Any]] | None) -> None:
     if _dead_functions:
         _forget_dead_functions()
+    if owner.seed is not None:
+        seed_julia()
     if staged is not None:
         arguments, keywords = staged
         slot = owner.bridge.Slot()
@@ -137,11 +141,20 @@ def _forget_dead_functions() -> None:
         owner.bridge.forget(number)
 
 
-def prepare(target: Any, pullback: bool, python_layout: bool, keywords: dict[str, Any]) -> tuple[int, str]:
+def prepare(
+    target: Any,
+    pullback: bool,
+    python_layout: bool,
+    keywords: dict[str, Any],
+    ad: Any = None,
+    fields: Sequence[str] = (),
+) -> tuple[int, str]:
     """Make a Julia function ready to be called; returns its number and its name."""
     ready()
-    name = target if isinstance(target, str) else str(_checked("target_name", "function", target))
-    number = int(_checked("prepare", name, target, name, pullback, python_layout, keywords))
+    name = target if isinstance(target, str) else ask_bridge("target_name", "function", target, read=str)
+    number = ask_bridge(
+        "prepare", name, target, name, pullback, python_layout, keywords, ad, list(fields), read=int
+    )
     function_names[number] = name
     return number, name
 
@@ -151,8 +164,11 @@ def forget(number: int) -> None:
     _dead_functions.append(number)
 
 
-def _checked(function: str, name: str, *arguments: Any) -> Any:
-    """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `julia_failure` says."""
+def ask_bridge(function: str, name: str, *arguments: Any, read: Callable[[Any], Any] | None = None) -> Any:
+    """Call a function of PyBridge on the owner, through juliacall; misuse is raised as `julia_failure` says.
+
+    `read` makes Python's values of the Julia value that comes back: to look into one is the owner's to do, too.
+    """
 
     def work() -> Any:
         _release()
@@ -160,9 +176,18 @@ def _checked(function: str, name: str, *arguments: Any) -> Any:
         status, result = bridge.attempt(getattr(bridge, function), *arguments)
         if status:
             raise julia_failure()
-        return result
+        return result if read is None else read(result)
 
     return on_owner(work, name)
+
+
+def seed_julia(seed: int | None = None) -> None:
+    """Let Julia's random numbers follow `mx.random.seed`; on another thread, or before Julia starts, later."""
+    if seed is not None:
+        owner.seed = seed
+    if owner.bridge is not None and threading.get_ident() == owner.ident and not owner.forked:
+        seed, owner.seed = owner.seed, None
+        getattr(owner.bridge, "seed!")(seed)
 
 
 def copied_bytes() -> int:
@@ -199,7 +224,7 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
         bad = waiting.pb_describe(block, _libmxnet.handles([x]), 1, writable)
         if bad:
             raise _unfit(bad, "asjulia", [])
-        return _checked("view_at", "asjulia", ctypes.addressof(block), writable, python_layout)
+        return ask_bridge("view_at", "asjulia", ctypes.addressof(block), writable, python_layout)
     finally:
         waiting.pb_release_block(block)
         _give_back(block)
@@ -212,7 +237,7 @@ def adopt(array: Any, numpy: bool) -> NDArray:
         raise TypeError(f"asndarray: jl_array is a {type(array).__name__}; expected a Julia array")
     block = _take_block(1)
     try:
-        _checked("adopt_at", "asndarray", ctypes.addressof(block), array, numpy or _libmxnet.is_np_shape())
+        ask_bridge("adopt_at", "asndarray", ctypes.addressof(block), array, numpy or _libmxnet.is_np_shape())
         return _libmxnet.array(block[HEADER], numpy)
     finally:
         _give_back(block)

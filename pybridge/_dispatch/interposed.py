@@ -12,8 +12,10 @@ from typing import Any
 
 from .. import _libmxnet, julia
 from .._libmxnet import quick
+from .calls import seed_julia
 from .failures import julia_failure
-from .others import foreign_backward
+from .graphs import holds_julia, make_anew, wait_for_results
+from .others import foreign_call
 from .owner import owner
 from .pump import run_blocking, settle
 
@@ -30,15 +32,17 @@ _BLOCKING = (
     "MXNDArraySave",
     "MXNDArrayToDLPack",
     "MXNDArrayGetData",
-    "MXImperativeInvokeEx",
-    "MXInvokeCachedOpEx",
     "MXNetFuncCall",
 )
 
-#: Calls whose results lie in the calling thread's own storage, and which argument gets their storage types.
-_STYPES_AT = {"MXImperativeInvokeEx": 8, "MXInvokeCachedOpEx": 5}
+#: Calls of operators. Their results lie in the calling thread's own storage; which argument gets the storage types.
+_OPERATORS = {"MXImperativeInvokeEx": 8, "MXInvokeCachedOpEx": 5}
+
+#: Calls of executors.
+_EXECUTORS = ("MXExecutorForward", "MXExecutorBackward", "MXExecutorBackwardEx")
 
 _live = ctypes.c_long.from_address(quick.pb_live_nodes_address())
+_live_operators = ctypes.c_long.from_address(quick.pb_live_operators_address())
 
 
 def _words(arguments: tuple[Any, ...]) -> Any:
@@ -71,9 +75,7 @@ def _backward(name: str) -> None:
         if owner.forked:
             return _backward_in_child(real, arguments)
         if threading.get_ident() != owner.ident:
-            return foreign_backward(
-                lambda: int(real(*arguments)), lambda: int(_libmxnet.real("MXNDArrayWaitAll")())
-            )
+            return foreign_call(lambda: int(real(*arguments)), _wait_for_everything)
         code = ctypes.c_int()
         if len(arguments) == 10:
             failure = backward_ex(ctypes.byref(code), function, *arguments)
@@ -102,10 +104,71 @@ def _blocking(name: str) -> None:
     def call(*arguments: Any) -> int:
         if not owner.serving or threading.get_ident() != owner.ident:
             return int(real(*arguments))
-        words = _words(arguments)
-        return run_blocking(address, words, arguments, name, _STYPES_AT.get(name, 0))
+        return run_blocking(address, _words(arguments), arguments, name, 0)
 
     _libmxnet.interpose(name, call)
+
+
+def _operator(name: str, stypes_at: int) -> None:
+    real = _libmxnet.real(name)
+    address = _libmxnet.address(name)
+
+    def call(*arguments: Any) -> int:
+        in_julia = _live_operators.value and holds_julia(arguments[0])
+        if not in_julia and (not owner.serving or threading.get_ident() != owner.ident):
+            return int(real(*arguments))
+        if not in_julia:
+            return run_blocking(address, _words(arguments), arguments, name, stypes_at)
+        if owner.forked:
+            raise RuntimeError(julia.FORKED)
+        code = -1
+        try:
+            code = call_with_julia(arguments)
+        finally:
+            if code:
+                make_anew(arguments[0])
+        return code
+
+    def call_with_julia(arguments: tuple[Any, ...]) -> int:
+        if threading.get_ident() != owner.ident:
+            return foreign_call(
+                lambda: int(real(*arguments)), lambda: wait_for_results(arguments[3], arguments[4])
+            )
+        code = run_blocking(address, _words(arguments), arguments, name, stypes_at, settled=True)
+        if owner.release():
+            raise julia_failure()
+        return code
+
+    _libmxnet.interpose(name, call)
+
+
+def _executor(name: str) -> None:
+    real = _libmxnet.real(name)
+    address = _libmxnet.address(name)
+
+    def call(*arguments: Any) -> int:
+        if not holds_julia(arguments[0]):
+            return int(real(*arguments))
+        if owner.forked:
+            raise RuntimeError(julia.FORKED)
+        if threading.get_ident() != owner.ident:
+            return foreign_call(lambda: int(real(*arguments)), _wait_for_everything)
+        if owner.serving:
+            raise _libmxnet.GraphError(
+                f"{name} of a graph with Julia functions inside the backward of Julia function {owner.inside}: an "
+                "executor cannot be waited for there. Use a hybridized Gluon block."
+            )
+        code = run_blocking(address, _words(arguments), arguments, name, 0)
+        code = code or run_blocking(_libmxnet.address("MXNDArrayWaitAll"), _words(()), (), name, 0)
+        if owner.release():
+            raise julia_failure()
+        return code
+
+    _libmxnet.interpose(name, call)
+
+
+def _wait_for_everything() -> int:
+    return int(_libmxnet.real("MXNDArrayWaitAll")())
 
 
 def _seed(name: str) -> None:
@@ -114,6 +177,7 @@ def _seed(name: str) -> None:
 
     def call(seed: Any, *context: Any) -> int:
         quick.pb_seed(seed)
+        seed_julia(int(getattr(seed, "value", seed)))
         return int(real(seed, *context))
 
     _libmxnet.interpose(name, call)
@@ -133,6 +197,10 @@ def _install() -> None:
         _backward(name)
     for name in _BLOCKING:
         _blocking(name)
+    for name, stypes_at in _OPERATORS.items():
+        _operator(name, stypes_at)
+    for name in _EXECUTORS:
+        _executor(name)
     _libmxnet.interpose("MXNDArrayWaitAll", _wait_for_all)
 
 

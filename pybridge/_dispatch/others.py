@@ -16,8 +16,8 @@ from .owner import function_names, owner, ready
 from .pump import Work, foreign_failures, works
 
 
-def foreign_backward(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
-    """A backward by another thread: it makes the call itself, the owner serves if it attends."""
+def foreign_call(call_libmxnet: Callable[[], int], wait: Callable[[], int]) -> int:
+    """A call by another thread that brings callbacks about: it makes the call, the owner serves if it attends."""
     call = quick.pb_begin_call()
     function, thread = ctypes.c_int64(), ctypes.c_int64()
     try:

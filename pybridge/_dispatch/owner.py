@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,11 @@ class _Owner:
     bridge: Any = None  # the Julia module PyBridge
     forward: Callable[[int], int]
     backward: Callable[[int], int]
+    run_operator: Callable[[int], int]
     release: Callable[[], int]
+    answer: Callable[[int], None]  # questions about operators (operators.py)
     forked = False
+    seed: int | None = None  # of mx.random.seed, for Julia to follow
 
     @property
     def serving(self) -> int:
@@ -42,6 +46,9 @@ owner = _Owner()
 
 #: Names of prepared functions by number, for messages about calls that never reached Julia.
 function_names: dict[int, str] = {}
+
+#: What keeps a prepared function, by its number; when it dies, the function is forgotten.
+callers: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def timeout() -> float:

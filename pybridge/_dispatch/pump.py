@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import _libmxnet
 from .._libmxnet import quick
-from .block import H_CALL, H_NODE, HEADER
+from .block import H_CALL, H_DIRECT, H_KIND, H_NODE, HEADER, K_BACKWARD, K_CREATE, K_WORK
 from .failures import FAILED, OK, julia_failure, raise_failure, readable
 from .owner import owner, timeout
 
@@ -46,24 +46,39 @@ _Header = ctypes.c_int64 * HEADER
 def serve(block: int, create_graph: int) -> int:
     """Serve one request on the owner; returns its outcome. What is raised here is raised by the owner's own call."""
     header = _Header.from_address(block)
-    node, call = header[H_NODE], header[H_CALL]
-    if node < 0:
-        return works[-node].run()
+    kind, call = header[H_KIND], header[H_CALL]
+    if kind == K_WORK:
+        return works[header[H_NODE]].run()
+    if kind >= K_CREATE:
+        return _answer(block, header[H_DIRECT])
     if call in foreign_failures:
         return FAILED  # after a failure the rest of the call is answered, but not run
-    if create_graph and not call:
+    if kind == K_BACKWARD and create_graph and not call:
         raise _libmxnet.GraphError(
             f"backward with create_graph=True reached the Julia function {owner.name_of(block)}: its gradient cannot "
             "be differentiated again. Take first derivatives (create_graph=False), or write the function in MXNet "
             "operators."
         )
-    if not owner.backward(block):
+    if not (owner.backward if kind == K_BACKWARD else owner.run_operator)(block):
         return OK
     failure = julia_failure()
     if not call or isinstance(failure, KeyboardInterrupt):
         raise failure
     foreign_failures[call] = readable(failure)
     return FAILED
+
+
+def _answer(block: int, asked_by: int) -> int:
+    """Answer a question about an operator. Its failure is that of the call that the asking thread is making."""
+    try:
+        owner.answer(block)
+    except BaseException as failure:
+        if not asked_by:
+            raise
+        _libmxnet.keep_failure(asked_by, readable(failure))
+        return FAILED
+    _libmxnet.keep_failure(asked_by, None)
+    return OK
 
 
 def settle(failure: BaseException | None, code: int) -> int:
@@ -75,14 +90,19 @@ def settle(failure: BaseException | None, code: int) -> int:
     return code
 
 
-def run_blocking(function: int, words: Any, keep: Any, name: str, stypes_at: int) -> int:
-    """Let a helper make a call that can block inside a served callback, while the owner pumps on.
+def run_blocking(
+    function: int, words: Any, keep: Any, name: str, stypes_at: int, settled: bool = False
+) -> int:
+    """Let a helper make a call that can block, or bring callbacks about, while the owner pumps on.
 
     `words` is a C array of the arguments, `keep` whatever they point into; `stypes_at` is the argument that gets the
-    storage types of the results (0: the call has no results of its own).
+    storage types of the results (0: the call has no results of its own); `settled` waits for the results, too.
     """
     code = ctypes.c_int()
-    failure = quick.pb_blocking(ctypes.addressof(code), _Stall().now, function, stypes_at, len(words), words)
+    until = _Stall().now if owner.serving else None
+    failure = quick.pb_blocking(
+        ctypes.addressof(code), until, function, stypes_at, settled, len(words), words
+    )
     if code.value == -2:
         _abandoned.append((words, keep))  # the helper still writes there when its wait ends
         raise _libmxnet.GraphError(

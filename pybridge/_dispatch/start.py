@@ -21,15 +21,15 @@ def _install() -> None:
     bridge = main.PyBridge
     check = os.environ.get("PYBRIDGE_CHECK", "") not in ("", "0")
     getattr(bridge, "link!")(_libmxnet.pybridge_addresses(), check)
-    forward, backward, release = (int(address) for address in bridge.entries())
+    forward, backward, operator, release = (int(address) for address in bridge.entries())
     # PYFUNCTYPE keeps the GIL: Julia code may call Python.
     owner.forward = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(forward)
     owner.backward = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(backward)
+    owner.run_operator = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(operator)
     owner.release = ctypes.PYFUNCTYPE(ctypes.c_int)(release)
     owner.ident = threading.get_ident()
     owner.bridge = bridge
     quick.pb_set_timeout(timeout())
-    quick.pb_serve_with(serve)
     quick.pb_set_owner()
     if quick.pb_wrap_dealloc(julia.value_base(), b"juliacall.ValueBase"):
         raise RuntimeError("pybridge: juliacall's base type is not what this version of pybridge knows")
@@ -59,4 +59,5 @@ def _fork_outside_callbacks(fork: Callable[[], int]) -> Callable[[], int]:
     return checked
 
 
+quick.pb_serve_with(serve)  # operators of a loaded graph are asked for before Julia starts
 julia.on_start(_install)
