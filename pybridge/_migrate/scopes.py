@@ -113,7 +113,9 @@ class Scope:
 
 
 # Macros whose assignments are options or logged values.
-_OWN_ASSIGNMENTS = frozenset({"info", "warn", "error", "debug", "nd_as_jl", "chain", "inplace", "logmsg"})
+_OWN_ASSIGNMENTS = frozenset(
+    {"info", "warn", "error", "debug", "nd_as_jl", "chain", "inplace", "logmsg", "testset"}
+)
 _SCOPED = (For, While, Let, Try, Lambda, FuncDef, Comprehension)
 
 
@@ -181,6 +183,7 @@ def _existing(scope: Scope, name: str) -> Optional[Var]:
     at: Optional[Scope] = scope
     inside = scope.function.kind == "function"
     while at is not None:
+        inside = inside or at.kind == "hard"  # let and @testset: what they assign is theirs
         if at.kind == "file" and inside:
             return None
         if name in at.vars:
@@ -276,6 +279,14 @@ def _macro(scope: Scope, node: MacroCall) -> None:
         _declare(inner, body.items if isinstance(body, Block) else [body])
         _visit(inner, body)
         return
+    if node.name == "testset" and node.args:
+        for arg in node.args[:-1]:
+            _visit(scope, arg)
+        node.scope = inner = Scope("hard", scope)
+        body = node.args[-1]
+        _declare(inner, body.items if isinstance(body, Block) else [body])
+        _visit(inner, body)
+        return
     if node.name in ("info", "warn", "error", "debug"):
         for arg in node.args:
             _visit(scope, arg.value if isinstance(arg, Assign) else arg)
@@ -361,7 +372,7 @@ def _while(scope: Scope, node: While) -> None:
 
 
 def _let(scope: Scope, node: Let) -> None:
-    node.scope = inner = Scope("block", scope)
+    node.scope = inner = Scope("hard", scope)
     for binding in node.bindings:
         if isinstance(binding, Assign):
             _visit(inner, binding.value)

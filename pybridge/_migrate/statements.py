@@ -58,7 +58,6 @@ def statement(tr: Translator, node: t.Node, dest: Dest = None) -> None:
     lines, notes, row = len(tr.lines), len(tr.notes), tr.row
     renamed = dict(tr.renamed)
     tr.row = node.at.row
-    tr._marks.clear()
     try:
         handler = _STATEMENT.get(type(node))
         if handler is not None:

@@ -160,3 +160,25 @@ function find(xs, wanted)
   0
 end
 println(find([5, 6, 7], 6), find([5], 6))
+#% let_assigns_names_of_its_own
+x = 1
+let
+  x = 2
+  println(x)
+end
+println(x)
+#% let_in_a_function_changes_its_variable
+function f()
+  x = 1
+  let
+    x = 2
+  end
+  x
+end
+println(f())
+#% range_with_a_step_in_a_variable
+k = 3
+for i in 1:k:10
+  print(i, " ")
+end
+println()
