@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -105,6 +106,13 @@ def alike(text: str) -> str:
 def expected(file: Path) -> dict[str, str]:
     """The Python that stands beside a file of cases."""
     return split(file.with_suffix(".py"))
+
+
+def same(made: str, wanted: str) -> bool:
+    """Whether two Python texts are the same; before 3.11 `ast.unparse` put more tuples in parentheses."""
+    if sys.version_info >= (3, 11):
+        return made == wanted
+    return ast.dump(ast.parse(made)) == ast.dump(ast.parse(wanted))
 
 
 def write_expected() -> None:

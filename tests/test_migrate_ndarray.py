@@ -29,7 +29,7 @@ def said() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_python_is_the_one_that_stands_beside_the_case(name: str) -> None:
-    assert migrate_cases.python(FILE, name, ALL[name]) == expected(FILE)[name]
+    assert migrate_cases.same(migrate_cases.python(FILE, name, ALL[name]), expected(FILE)[name])
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from migrate_cases import PROGRAMS
+from migrate_cases import PROGRAMS, same
 
 from pybridge._migrate import Translated, translate
 
@@ -29,7 +29,7 @@ def turned(name: str, functions: str = "julia") -> Translated:
 def test_the_python_is_the_one_that_stands_beside_the_program(name: str) -> None:
     made = turned(name)
 
-    assert made.python == (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    assert same(made.python, (PROGRAMS / f"{name}.py").read_text(encoding="utf-8"))
     kept = PROGRAMS / f"{name}_functions.jl"
     assert made.julia == (kept.read_text(encoding="utf-8") if kept.exists() else "")
 

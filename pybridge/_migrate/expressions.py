@@ -204,7 +204,7 @@ def _range(tr: Translator, node: t.Range) -> ast.expr:
     number = integer(step)
     if number is not None:
         return call("range", [start, shifted(stop, 1 if number > 0 else -1), step])
-    if (integer(start) or -1) >= 0 or tr.type(node.step).nonneg:
+    if (integer(start) or -1) >= 0 or tr.typer.of(node.step).nonneg:
         return call("range", [start, shifted(stop, 1), step])  # upwards: nobody counts down from one
     return call("range", [start, py("_0 + (1 if _1 > 0 else -1)", stop, step), step])
 

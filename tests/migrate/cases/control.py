@@ -167,3 +167,21 @@ def find(xs, wanted):
 
 
 print(find(np.array([5, 6, 7]), 6), find(np.array([5]), 6), sep="")
+#% let_assigns_names_of_its_own
+x = 1
+x_inner = 2
+print(x_inner)
+print(x)
+#% let_in_a_function_changes_its_variable
+def f():
+    x = 1
+    x = 2
+    return x
+
+
+print(f())
+#% range_with_a_step_in_a_variable
+k = 3
+for i in range(1, 11, k):
+    print(f"{i} ", end="")
+print()
