@@ -32,9 +32,10 @@ class _Here(threading.local):
         self.stack: list[Block] = _under_way()
         self.counts: list[dict[str, int]] = [{} for _ in self.stack]
         self.call = Call()
+        self.last: weakref.WeakKeyDictionary[Block, Call] = weakref.WeakKeyDictionary()
         self.found = len(self.stack)  # blocks that only the stack can tell the end of
         for block in self.stack:
-            _last[block] = self.call
+            self.last[block] = _last[block] = self.call
 
     def look(self) -> None:
         """Forget the blocks that were found under way, when they have ended."""
@@ -55,7 +56,7 @@ def _call(self: Block, *args: Any) -> Any:
         here.call = Call()
     stack.append(self)
     here.counts.append({})
-    _last[self] = here.call
+    here.last[self] = _last[self] = here.call
     try:
         return _original(self, *args)
     finally:
@@ -105,13 +106,13 @@ def current_call() -> Call:
 
 
 def last_call(block: Block) -> Call | None:
-    """The call of an outermost block in which `block` was last called."""
-    return _last.get(block)
+    """The call of an outermost block in which `block` was last called: by this thread, else by any."""
+    return _here.last.get(block) or _last.get(block)
 
 
 def took_part(block: Block) -> None:
     """`block` belongs to the current call, though only a graph ran that was traced from it."""
-    _last[block] = _here.call
+    _here.last[block] = _last[block] = _here.call
 
 
 _here = _Here()

@@ -40,6 +40,16 @@ def tied_to_handle(handle: Any) -> Any:
     return getattr(handle, "pybridge_mark", None)
 
 
+def is_leaf(handle: Any) -> bool:
+    """Does libmxnet itself know a gradient for this handle?"""
+    found = ctypes.c_void_p()
+    check_call(real("MXNDArrayGetGrad")(handle, ctypes.byref(found)))
+    if found.value is None:
+        return False
+    array(found.value)  # which frees it
+    return True
+
+
 def anything_tied() -> bool:
     return bool(_tied)
 
@@ -112,7 +122,8 @@ def with_leaves(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]]
     if not count:
         return arguments, []
     values = ctypes.cast(arguments[4], ctypes.POINTER(ctypes.c_void_p))[:count]
-    marks = [tied_to_handle(_tied.get(value or 0)) for value in values]
+    handles = [_tied.get(value or 0) for value in values]
+    marks = [None if handle is None or is_leaf(handle) else tied_to_handle(handle) for handle in handles]
     if not any(marks):
         return arguments, []
     leaves = [value if mark is None else mark.leaf.handle.value for value, mark in zip(values, marks)]

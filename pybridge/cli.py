@@ -153,7 +153,7 @@ def check(
             name for name in context.params if name not in ("all_pairs", "html") and _is_given(context, name)
         ]
         if unused:
-            text = f"--all takes everything from its file; leave out {', '.join(unused)}"
+            text = f"--all takes everything from its file; leave out {', '.join(sorted(unused))}"
             raise typer.Exit(command.refuse(command.CheckError(text)))
         raise typer.Exit(command.check_all(all_pairs, html))
     python, julia = (None if name in (None, "-") else name for name in (python, julia))

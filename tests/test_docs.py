@@ -18,19 +18,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 MODULES = (
-    *(
-        "autograd",
-        "recording",
-        "functions",
-        "arrays",
-        "julia",
-        "gluon",
-        "testing",
-        "_crosscheck.check",
-        "_crosscheck.report",
-    ),
-    *("_intermediates.marking", "_intermediates.watched", "_monitor.callback", "_monitor.statistics"),
-    *("_monitor.guard", "_monitor.timeline"),
+    *("autograd", "recording", "functions", "arrays", "julia", "gluon", "testing"),
+    *("_crosscheck.check", "_crosscheck.report", "_intermediates.marking", "_intermediates.watched"),
+    *("_monitor.callback", "_monitor.statistics", "_monitor.guard", "_monitor.timeline"),
 )
 
 BLOCK = re.compile(

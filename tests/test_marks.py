@@ -381,6 +381,29 @@ def test_a_mark_can_be_dropped_and_made_again_and_changed_before_the_value_is_us
     np.testing.assert_allclose(x.grad.asnumpy(), 4 * X, rtol=1e-6)
 
 
+@pytest.mark.parametrize("attach", ["pb.attach_grad", "x.attach_grad"])
+def test_a_marked_value_whose_graph_is_gone_can_become_a_leaf(pb, mx, front, attach):
+    x = leaf(pb, front, X)
+    with pb.record():
+        y = x * x
+        pb.attach_grad(y)
+        z = y * 2
+    pb.backward(z)
+    if attach == "pb.attach_grad":
+        pb.attach_grad(y)
+    else:
+        y.attach_grad()
+    np.testing.assert_array_equal(y.grad.asnumpy(), 0)
+    with pb.record():
+        z = y * 5
+    np.testing.assert_array_equal(pb.grad(z, y, retain_graph=True).asnumpy(), 5)
+    pb.backward(z)
+    np.testing.assert_array_equal(y.grad.asnumpy(), 5)
+    np.testing.assert_array_equal(pb.getgrad(y).asnumpy(), 5)
+    pb.drop_grad(y)
+    assert y.grad is None
+
+
 # --- marks that come too late -----------------------------------------------------------------------------
 
 

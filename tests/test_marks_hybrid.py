@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import psutil
 import pytest
-from measures import numeric_gradient
+from measures import Worker, numeric_gradient
 
 pytestmark = pytest.mark.usefixtures("clean_flags")
 
@@ -330,6 +330,30 @@ def test_julia_functions_around_and_inside_marked_blocks(pb, mx, blocks, functio
     np.testing.assert_allclose(inner_mark.grad.asnumpy(), 18 * u**2 * 2 * u * 2, rtol=1e-9)
 
 
+def test_julia_layers_inside_marked_and_hybridized_networks(pb, mx, blocks, layers, mode):
+    class Net(mx.gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            with self.name_scope():
+                self.julia = pb.gluon.JuliaBlock("TestLayers.Sigmoid")
+
+        def hybrid_forward(self, F, x):
+            return 3 * pb.mark_vars(self.julia(pb.mark_vars(2 * x)))
+
+    net = prepared(Net(), mx, mode)
+    for size in SIZES:
+        x = batch(mx, size)
+        with mx.autograd.record():
+            y = net(x)
+        y.backward()
+        before, behind = pb.get_mark_vars(net)
+        s = 1 / (1 + np.exp(-2 * x.asnumpy()))
+        np.testing.assert_allclose(behind.asnumpy(), s, rtol=1e-10)
+        np.testing.assert_array_equal(behind.grad.asnumpy(), 3)
+        np.testing.assert_allclose(before.grad.asnumpy(), 3 * s * (1 - s), rtol=1e-10)
+        np.testing.assert_allclose(x.grad.asnumpy(), 6 * s * (1 - s), rtol=1e-10)
+
+
 def test_the_first_mark_of_a_process_may_come_in_the_middle_of_a_call(run_python):
     ran = run_python("""
         import pybridge as pb
@@ -540,6 +564,30 @@ def test_ten_thousand_marked_steps_do_not_grow(pb, mx, blocks):
     begun = steps(1000)
     grown = steps(9000) - begun
     assert grown < 8 * 2**20, f"{grown / 2**20:.1f} MB more after 9,000 steps"
+
+
+def test_threads_that_share_a_block_each_get_the_marks_of_their_own_last_call(pb, mx, blocks, mode):
+    net = prepared(blocks.marking(lambda F, x: F.square(pb.mark_vars(F.sin(x)))), mx, mode)
+    net(mx.nd.ones((1, 2)))
+
+    def work(size):
+        for _ in range(30):
+            x = mx.nd.full((size, 2), 0.1 * size, dtype="float64")
+            x.attach_grad()
+            with mx.autograd.record():
+                y = net(x)
+            y.backward()
+            (mark,) = pb.get_mark_vars(net)
+            np.testing.assert_allclose(
+                mark.grad.asnumpy(), np.full((size, 2), 2 * np.sin(0.1 * size)), rtol=1e-6
+            )
+
+    workers = [Worker(lambda size=size: work(size)) for size in (1, 2, 3)]
+    for worker in workers:
+        worker.start()
+    pb.serve(lambda: not any(worker.is_alive() for worker in workers), timeout=100)
+    for worker in workers:
+        worker.outcome()
 
 
 def test_networks_with_marks_are_freed(pb, mx, blocks):

@@ -175,6 +175,37 @@ def test_what_a_first_call_does_for_its_parameters_is_none_of_its_operators(pb, 
     assert [(name, operator) for name, operator, _ in found] == [("d_fwd_output", "FullyConnected")]
 
 
+def test_julia_layers_in_hybridized_networks_report_among_the_others(pb, mx, layers, mode):
+    net = mx.gluon.nn.HybridSequential(prefix="n_")
+    with net.name_scope():
+        net.add(
+            mx.gluon.nn.Dense(3, in_units=3), pb.gluon.JuliaBlock("TestLayers.Sigmoid"), mx.gluon.nn.Dense(1)
+        )
+    net.initialize(mx.init.One())
+    if mode is not None:
+        net.hybridize(**mode)
+    x = mx.nd.array(X)
+    expected = net(x).asnumpy()
+    threads, results = set(), []
+
+    def run():
+        with mx.autograd.record():
+            y = net(x)
+        y.backward()
+        results.append(y.asnumpy())
+
+    with pb.monitor(net, lambda *_: threads.add(threading.get_ident())):
+        found = told(pb, net, run, backward=mode is not None)
+    np.testing.assert_allclose(results[0], expected, rtol=1e-6)
+    assert threads == {threading.get_ident()}
+    forward = [value for _, operator, value in found if "backward" not in operator and operator != "tile"]
+    sums = X.sum(axis=1, keepdims=True) * np.ones((1, 3))
+    assert len(forward) == 3
+    np.testing.assert_allclose(forward[0], sums, rtol=1e-5)
+    np.testing.assert_allclose(forward[1], 1 / (1 + np.exp(-sums)), rtol=1e-5)
+    assert (len(found) > 3) is (mode is not None)
+
+
 def test_names_are_filtered_by_globs(pb, mx, mode):
     net = network(mx, mode)
     found = told(

@@ -112,7 +112,12 @@ def crosscheck(
         evidence = check.at(report, point.in_dtype(work), functions, chosen, given_heads, bar)
         if order == 2:
             second.compare(report, evidence, chosen, seed, bar)
-    if dtype is None and native is not None and native != work and not any(f.fault for f in report.findings):
+    if (
+        dtype is None
+        and native is not None
+        and native.itemsize < work.itemsize
+        and not any(f.fault for f in report.findings)
+    ):
         check.in_small_dtype(report, point.in_dtype(native), functions, evidence, chosen)
     report.verdict = _verdict(report)
     return report

@@ -73,9 +73,11 @@ def _differentiate(evidence: Evidence, faults: Faults, careful: bool) -> None:
         evidence.gradients.append(pulled.gradients)
         if not faults.random and not _same(pulled.outputs, evidence.outputs):
             faults.random = True
-    _measure_condition(evidence, careful)
     if careful:
+        _measure_condition(evidence)
         _ask_for_smaller_inputs(evidence)
+    else:
+        _widen_by_one_call(evidence)
     first = evidence.gradients[-1]
     if faults.random:
         return
@@ -117,13 +119,13 @@ def _is_nonlinear(side: Side, point: Point, head: Sequence[Array], alone: Sequen
     return not all(_close(d, None if g is None else -2 * g) for d, g in zip(doubled, alone))
 
 
-def _measure_condition(evidence: Evidence, careful: bool) -> None:
+def _measure_condition(evidence: Evidence) -> None:
     """What the last digits of inputs and head gradients do to values and gradients."""
     count = len(evidence.heads)
     for number, (head, gradients) in enumerate(zip(evidence.heads, evidence.gradients)):
         spreads = [np.zeros(() if g is None else g.shape) for g in gradients]
         together = number == count - 1  # the head under which all results count
-        for near, far in _pairs(evidence, head, TRIALS if together and careful else 1, careful and together):
+        for near, far in _pairs(evidence, head, TRIALS if together else 1, together):
             if together:
                 _widen(evidence, [(near.outputs, far.outputs)])
             for i, (a, b) in enumerate(zip(near.gradients, far.gradients)):
@@ -149,13 +151,13 @@ def _pairs(
 ) -> list[tuple[Pulled, Pulled]]:
     """Calls with changed last digits, two on the same side of the point each, so that none is across a jump."""
     found = []
+    side, point = evidence.side, evidence.point
     for trial in range(trials):
         for sign in (1, -1) if both_ways else (1,):
             try:
                 near, far = (
-                    evidence.side.pull(
-                        evidence.point.rounded(trial, sign * steps),
-                        head_gradients.rounded(head, trial, sign * steps),
+                    side.pull(
+                        point.rounded(trial, sign * steps), head_gradients.rounded(head, trial, sign * steps)
                     )
                     for steps in (1, 2)
                 )
@@ -163,6 +165,23 @@ def _pairs(
                 continue
             found.append((near, far))
     return found
+
+
+def _widen_by_one_call(evidence: Evidence) -> None:
+    """The same for very large arguments, of which nobody stands at a jump with many entries: one call has to do."""
+    head, gradients = evidence.heads[-1], evidence.gradients[-1]
+    evidence.spreads = [
+        [np.zeros(() if g is None else g.shape) for g in every] for every in evidence.gradients
+    ]
+    try:
+        near = evidence.side.pull(evidence.point.rounded(0, 1), head_gradients.rounded(head, 0, 1))
+    except Exception:  # as above
+        return
+    _widen(evidence, [(near.outputs, evidence.outputs)])
+    for i, (a, b) in enumerate(zip(near.gradients, gradients)):
+        if a is not None and b is not None and a.shape == b.shape:
+            for spreads in evidence.spreads:
+                spreads[i] = apart(a, b)
 
 
 def _changes_of_values(evidence: Evidence, careful: bool) -> list[tuple[list[Array], list[Array]]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .array import Array
-from .evidence import EPS, Evidence
+from .evidence import EPS, LARGE, Evidence
 from .heads import Heads
 from .numeric import slope
 from .tolerance import apart
@@ -54,21 +54,21 @@ class Neighbourhood:
 
     def _find_jumps(self, head: int) -> Array | None:
         radius = max(NEAR, 1e3 * self.evidence.point.eps)
-        near, wide = self._moves(head, radius / 8), self._moves(head, radius)
+        here = self._gradient(self.evidence.point.arguments, head)
+        near, wide = self._moves(here, head, radius / 8), self._moves(here, head, radius)
         if near is None or wide is None:
             return None
         found: Array = near > 0.5 * wide  # what is smooth changes less, the closer it is
         return found & (near > 0)
 
-    def _moves(self, head: int, radius: float) -> Array | None:
-        """By how much each entry of the gradient differs at a distance, at the most."""
-        e = self.evidence
-        rng = np.random.default_rng(self.argument)
-        here = self._gradient(e.point.arguments, head)
+    def _moves(self, here: Array | None, head: int, radius: float) -> Array | None:
+        """By how much each entry of the gradient differs from `here` at a distance, at the most."""
         if here is None:
             return None
+        e = self.evidence
+        rng = np.random.default_rng(self.argument)
         largest = np.zeros(here.shape)
-        for _ in range(FEW):
+        for _ in range(FEW if here.size < LARGE else 1):
             there = self._gradient(e.point.moved({self.argument: self._off(rng, radius)}, 1.0), head)
             if there is None or there.shape != here.shape:
                 return None

@@ -47,9 +47,8 @@ class Row:
     def _alike(self, a: float, b: float) -> bool:
         if abs(a - b) <= self.allowed or a == b:
             return True
-        # One is exactly zero, and by the numbers so is the other as far as anybody can tell.
-        hidden = abs(a - b) <= self.error and abs(self.numbers) <= self.error
-        return min(abs(a), abs(b)) == 0 and hidden and self.error < 1e-9
+        # What is left of terms that cancel: by the numbers both are zero, as far as anybody can tell.
+        return max(abs(a), abs(b), abs(self.numbers)) <= self.error < 1e-9
 
     @property
     def useful(self) -> bool:

@@ -122,7 +122,7 @@ def _used_before(mark: Any, which: str) -> GraphError:
 
 def _gradient(call: Any, handle: Any, out: Any) -> int:
     mark = _libmxnet_marks.tied_to_handle(handle)
-    if mark is None:
+    if mark is None or _libmxnet_marks.is_leaf(handle):  # made one since, when its graph was gone
         return int(call(handle, out))
     _libmxnet_marks.keep_with(out, mark)
     return int(call(mark.leaf.handle, out))

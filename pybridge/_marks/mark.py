@@ -84,7 +84,8 @@ def of(x: NDArray) -> Any:
 def drop(x: NDArray) -> None:
     """Let `x` have no gradient any more."""
     mark = of(x)
-    if mark is None:
+    if mark is None or _libmxnet_marks.is_leaf(x.handle):
+        _libmxnet_marks.untie(x)
         if _libmxnet.gradient(x) is not None:
             _libmxnet_marks.swap(x, x.detach())  # the same memory; graphs that hold the leaf keep their own
         return

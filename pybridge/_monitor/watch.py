@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import mxnet
 from mxnet.gluon import Block, HybridBlock, Parameter
 
-from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions
+from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions, julia
 from .._libmxnet import NDArray
 from .._unseen import OWN, is_unseen, unseen
 
@@ -57,8 +57,8 @@ class _Here(threading.local):
 
 _here = _Here()
 _watchers: tuple[Watcher, ...] = ()
-_hooked: dict[int, _Hooked] = {}  # what runs instead of cached operators, by the id of those
-_backward_callers: list[int] = []
+_hooked: dict[int, _Hooked] = {}  # by the id of the cached operator that they run instead of
+_under_way: list[tuple[int, Reported]] = []  # calls that report, with the thread that made them
 
 
 def add(watcher: Watcher) -> None:
@@ -178,7 +178,12 @@ class _Hooked:
         self, original: Any, symbol: Any, data: Sequence[int] | None, arguments: Sequence[Any]
     ) -> None:
         self.original = original  # kept, for it is found by its id
-        self.operator = _CachedOp(symbol, [("inline_limit", 0)])
+        flags: list[tuple[str, Any]] = [("inline_limit", 0)]
+        if julia.started():
+            # With Julia functions in a graph the dispatch's helper makes the call. It must not keep operators back for
+            # a bulk: the owner, where the watchers run, would not wait for them and read what was there before.
+            flags += [("forward_bulk_size", 0), ("backward_bulk_size", 0)]
+        self.operator = _CachedOp(symbol, flags)
         self._data = data
         text = symbol.tojson(remove_amp_cast=False)
         self._sparse = "sparse" in text or "storage" in text or _libmxnet_hooks.any_sparse(arguments)
@@ -228,13 +233,9 @@ def _backward(call: Any, *arguments: Any) -> int:
     watchers = [w for w in _watchers if w.backward] if not _here.busy else []
     if not watchers:
         return int(call(*arguments))
-    _backward_callers.append(threading.get_ident())
-    try:
-        code = _heard(
-            _hearing(watchers, _libmxnet_hooks.maker(sparse=True), True), watchers, True, call, arguments
-        )
-    finally:
-        _backward_callers.pop()
+    code = _heard(
+        _hearing(watchers, _libmxnet_hooks.maker(sparse=True), True), watchers, True, call, arguments
+    )
     failure = _settle()
     if failure is not None:
         raise failure
@@ -245,11 +246,14 @@ def _heard(reported: Reported, watchers: Sequence[Watcher], backward: bool, call
     """Make a call of libmxnet; what Python runs on this thread meanwhile are the watchers alone."""
     here = _here
     before, here.reported, here.busy = here.reported, reported, True
+    made = (threading.get_ident(), reported)
+    _under_way.append(made)
     try:
         for watcher in watchers:
             watcher.begin(backward=backward)
         return int(call(*arguments))
     finally:
+        _under_way.remove(made)
         here.reported, here.busy = before, False
 
 
@@ -282,11 +286,13 @@ def _reported(name: str, operator: str, handle: Any) -> None:
     reported = _here.reported
     if reported is not None:
         reported(name, operator, handle)
-    elif _backward_callers and threading.get_ident() not in _backward_callers:
-        # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
-        _dispatch.on_owner(lambda: _reported(name, operator, handle), operator)
-    else:
-        _libmxnet_hooks.free(handle)
+        return
+    # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
+    for caller, heard in _under_way[::-1]:
+        if caller == julia.owner() != threading.get_ident():
+            _dispatch.on_owner(functools.partial(heard, name, operator, handle), operator)
+            return
+    _libmxnet_hooks.free(handle)
 
 
 @functools.lru_cache(maxsize=4096)
