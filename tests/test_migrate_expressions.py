@@ -83,7 +83,7 @@ def test_python_computes_what_julia_computes(kind: str, pb: ModuleType) -> None:
     names = ", ".join(str(value) for value in NAMES.values())
     pb.jl.seval(f'Main.include_string(Main, raw"""{_SETTING.format(names=names)}""")')
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(text={"arithmetic": arithmetic, "logic": logic, "ternaries": ternaries}[kind])
     def holds(text: str) -> None:
         nonlocal heard
@@ -96,4 +96,4 @@ def test_python_computes_what_julia_computes(kind: str, pb: ModuleType) -> None:
         assert printed_by_python(made.python).strip().lower() == value, made.python
 
     holds()
-    assert heard >= 40
+    assert heard >= 15
