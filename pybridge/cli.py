@@ -181,6 +181,52 @@ def check(
     raise typer.Exit(command.check_one(pair, html, plot))
 
 
+@app.command(
+    epilog=_examples(
+        "pybridge migrate src/ --out py/",
+        "pybridge migrate train.jl --out py/ --html report.html --strict",
+        "pybridge migrate train.jl --check   # the report alone",
+        "pybridge migrate --stdin < train.jl",
+    )
+)
+def migrate(
+    paths: Optional[list[Path]] = typer.Argument(None, help="Julia files, or folders of them."),
+    out: Optional[Path] = typer.Option(
+        None, "--out", help="The folder to write to; a folder keeps its tree."
+    ),
+    functions: str = typer.Option(
+        "julia",
+        help="julia: differentiable functions stay Julia, called through pb.function; python: mx.autograd.Function.",
+    ),
+    strict: bool = typer.Option(False, "--strict", help="Exit status 1 when anything needs a person."),
+    check: bool = typer.Option(False, "--check", help="Write nothing, show the report."),
+    diff: bool = typer.Option(False, "--diff", help="Write nothing, show what would change in the output."),
+    stdin: bool = typer.Option(False, "--stdin", help="Read Julia from standard input, print Python."),
+    force: bool = typer.Option(False, "--force", help="Overwrite files that are there."),
+    json: bool = typer.Option(False, "--json", help="Print the report as one JSON object."),
+    html: Optional[Path] = typer.Option(None, help="Write the report as a page, old and new side by side."),
+) -> None:
+    """Turn MXNet.jl code into Python on mxnet and pybridge. Runs nothing of what it reads.
+
+    Exit status 0: done; 1: with --strict, something needs a person; 2: a file could not be read or written.
+    """
+    try:
+        from ._migrate import command
+    except ImportError as error:
+        Console(stderr=True).print(
+            f"pybridge migrate: {error.name} is missing; install it with: pip install 'mxnet-pybridge[migrate]'",
+            style="red",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(2) from None
+    options = command.Options(out, functions, strict, check, diff, force, json, html)
+    if stdin and paths:
+        raise typer.Exit(command.refuse("--stdin takes no files"))
+    raise typer.Exit(command.run_stdin(options) if stdin else command.run(paths or [], options))
+
+
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

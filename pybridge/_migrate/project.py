@@ -1,0 +1,118 @@
+"""The files of a migration together: which become which, and what they define for each other."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Optional
+
+from . import tree as t
+from .file import Translated, translate
+from .lower import lower
+from .names import Names
+from .scopes import resolve
+from .source import SourceError, read
+
+
+class MigrateError(Exception):
+    """The migration cannot begin; the text says why."""
+
+
+@dataclass
+class Job:
+    """One file: where it lies, where it goes (relative to the output folder), its bytes."""
+
+    path: Path
+    target: PurePosixPath
+    data: bytes
+    defines: list[str] = field(default_factory=list)
+    free: frozenset[str] = frozenset()
+    error: Optional[SourceError] = None
+
+    @property
+    def julia_target(self) -> PurePosixPath:
+        """The Julia file beside the Python one."""
+        return self.target.with_name(f"{self.target.stem}_functions.jl")
+
+
+def jobs(paths: list[Path]) -> list[Job]:
+    """The files that arguments name; a folder gives all its Julia files and keeps its tree.
+
+    Raises:
+        MigrateError: nothing is there, a file is no `.jl`, or two become the same.
+    """
+    made: list[Job] = []
+    for path in paths:
+        if path.is_dir():
+            found = sorted(each for each in path.rglob("*.jl") if each.is_file() and not _hidden(each, path))
+            if not found:
+                raise MigrateError(f"{path} holds no .jl files")
+            made += [_job(each, PurePosixPath(each.relative_to(path).as_posix())) for each in found]
+        elif not path.exists():
+            raise MigrateError(f"{path} does not exist")
+        elif path.suffix != ".jl":
+            raise MigrateError(f"{path} is no .jl file")
+        else:
+            made.append(_job(path, PurePosixPath(path.name)))
+    taken: dict[PurePosixPath, Path] = {}
+    for job in made:
+        for target in (job.target, job.julia_target):
+            if target in taken and taken[target] != job.path:
+                raise MigrateError(f"{taken[target]} and {job.path} would both become {target}")
+            taken[target] = job.path
+    return made
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _job(path: Path, relative: PurePosixPath) -> Job:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise MigrateError(f"{path} cannot be read: {error.strerror}") from None
+    job = Job(path, relative.with_name(relative.stem.replace("-", "_") + ".py"), data)
+    try:
+        tree = lower(read(str(path), data))
+        top = resolve(tree)
+    except SourceError as error:
+        job.error = error
+        return job
+    names = Names()
+    job.defines = [names.of(name) for name in top.vars]
+    job.free = frozenset(each.id for each in tree.walk() if isinstance(each, t.Name) and each.var is None)
+    return job
+
+
+def turn(job: Job, everything: list[Job], functions: str) -> Translated:
+    """Translate one file in the company of the others.
+
+    Raises:
+        SourceError: it is no Julia.
+    """
+    if job.error is not None:
+        raise job.error
+    names = Names()
+    given = {names.of(name) for name in job.free}
+    included: dict[str, list[str]] = {}
+    folder = job.path.parent
+    for other in everything:
+        if other is not job and other.error is None:
+            shown = os.path.relpath(other.path, folder).replace(os.sep, "/")
+            included[shown] = sorted(name for name in other.defines if name in given)
+    elsewhere = frozenset(
+        name for name in job.free if any(Names().of(name) in o.defines for o in everything if o is not job)
+    )
+    return translate(
+        str(job.path),
+        job.data,
+        functions=functions,
+        elsewhere=elsewhere,
+        included=included,
+        julia_name=job.julia_target.name,
+    )
+
+
+__all__ = ["Job", "MigrateError", "jobs", "turn"]
