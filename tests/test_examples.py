@@ -13,7 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-SCRIPTS = sorted({path.stem for path in EXAMPLES.glob("*.py")} - {"grad_cam", "launch"})  # those train nothing
+SCRIPTS = sorted(
+    {path.stem for path in EXAMPLES.glob("*.py")} - {"grad_cam", "launch"}
+)  # those train nothing
 
 
 @pytest.fixture
