@@ -63,9 +63,19 @@ def test_random_numbers_of_mxnet_are_the_same_in_every_call_and_said(pb, mx):
 
 
 def test_a_function_that_is_random_by_itself_is_not_blamed_for_it(pb, seval):
-    report = pb.crosscheck(None, seval("x -> (x .* rand(length(x)), Δ -> Δ)"), [np.arange(1.0, 6)])
+    seval("import Random")
+    random = seval("x -> (x .* rand(Random.RandomDevice(), length(x)), Δ -> Δ)")
+    report = pb.crosscheck(None, random, [np.arange(1.0, 6)])
     assert report.verdict == "cannot tell", report
     assert kinds(report) == {"determinism", "unchecked"}
+
+
+def test_julias_own_random_numbers_are_the_same_at_each_call(pb, seval):
+    dropout = seval("x -> begin mask = rand(length(x)) .> 0.5; (x .* mask, Δ -> Δ .* mask) end")
+    wrong = seval("x -> begin mask = rand(length(x)) .> 0.5; (x .* mask, Δ -> Δ) end")
+
+    assert pb.crosscheck(None, dropout, [np.arange(1.0, 20)]).verdict == "agree"
+    assert pb.crosscheck(None, wrong, [np.arange(1.0, 20)]).verdict == "Julia wrong"
 
 
 def test_a_nan_leaves_the_other_entries_to_be_told(pb, seval):
