@@ -51,21 +51,52 @@ logic = st.tuples(
 ternaries = st.tuples(logic, arithmetic, arithmetic).map(lambda p: f"{p[0]} ? {p[1]} : {p[2]}")
 
 
-# Julia's integers wrap where Python's go on: what overflows anywhere on the way is told by the same in big integers.
+# Julia's integers wrap where Python's go on. What overflows anywhere on the way is found by the same in integers,
+# literals among them, that throw instead.
 _SETTING = """
 module MigrateInts
-a, b, c = {names}
+a, b, c = NAMES
 end
-module MigrateBigs
-a, b, c = big.(({names}))
+module MigrateChecked
+using Base.Checked
+struct Whole <: Integer
+    n::Int
+end
+Base.:+(x::Whole, y::Whole) = Whole(checked_add(x.n, y.n))
+Base.:-(x::Whole, y::Whole) = Whole(checked_sub(x.n, y.n))
+Base.:*(x::Whole, y::Whole) = Whole(checked_mul(x.n, y.n))
+Base.:-(x::Whole) = Whole(checked_neg(x.n))
+Base.abs(x::Whole) = Whole(checked_abs(x.n))
+Base.:(<<)(x::Whole, y::Whole) = x * Whole(2) ^ y
+Base.:(>>)(x::Whole, y::Whole) = Whole(x.n >> y.n)
+for op in (:div, :rem, :&, :|, :xor)
+    @eval Base.$op(x::Whole, y::Whole) = Whole($op(x.n, y.n))
+end
+for op in (:<, :<=, :(==))
+    @eval Base.$op(x::Whole, y::Whole) = $op(x.n, y.n)
+end
+function Base.:^(x::Whole, y::Whole)
+    y.n < 0 && throw(DomainError(y.n))
+    abs(x.n) <= 1 && return Whole(x.n ^ y.n)
+    y.n > 64 && throw(OverflowError(""))
+    return foldl(*, fill(x, y.n); init = Whole(1))
+end
+a, b, c = Whole.((NAMES))
+whole(x) = x
+whole(x::Int) = Whole(x)
+whole(x::Expr) = Expr(x.head, map(whole, x.args)...)
+worth(x::Whole) = x.n
+worth(x) = x
 end
 function migrate_worth(text)
     try
         parsed = Meta.parse(text)
         v = Core.eval(MigrateInts, parsed)
-        exact = Core.eval(MigrateBigs, parsed)
-        return v == exact && abs(v) <= 2^40 ? string(v) : ""
-    catch
+        exact = MigrateChecked.worth(Core.eval(MigrateChecked, MigrateChecked.whole(parsed)))
+        v == exact || error(string(text, " is ", v, " in Int, ", exact, " in checked ones"))
+        return string(v)
+    catch e
+        e isa Union{OverflowError,DomainError,DivideError} || rethrow()
         return ""
     end
 end
@@ -81,7 +112,7 @@ def in_julia(pb: ModuleType, text: str) -> str:
 def test_python_computes_what_julia_computes(kind: str, pb: ModuleType) -> None:
     heard = 0
     names = ", ".join(str(value) for value in NAMES.values())
-    pb.jl.seval(f'Main.include_string(Main, raw"""{_SETTING.format(names=names)}""")')
+    pb.jl.seval(f'Main.include_string(Main, raw"""{_SETTING.replace("NAMES", names)}""")')
 
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(text={"arithmetic": arithmetic, "logic": logic, "ternaries": ternaries}[kind])
