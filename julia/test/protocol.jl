@@ -40,12 +40,13 @@ end
 end
 
 @testset "what outputspec returned is one result, several, or an error" begin
-    @test PB._specs(((3, 2), Float32)) === (((3, 2), Float32),)
-    @test PB._specs(((), Float32)) === (((), Float32),)
-    @test PB._specs((((3,), Float32), ((), Int8))) === (((3,), Float32), ((), Int8))
-    @test PB._specs((((3,), Float32),)) === (((3,), Float32),)
+    p = prepared(name = "Spec")
+    @test PB._specs(p, ((3, 2), Float32)) === (((3, 2), Float32),)
+    @test PB._specs(p, ((), Float32)) === (((), Float32),)
+    @test PB._specs(p, (((3,), Float32), ((), Int8))) === (((3,), Float32), ((), Int8))
+    @test PB._specs(p, (((3,), Float32),)) === (((3,), Float32),)
     for wrong in ((3, Float32), ((3,), "Float32"), [((3,), Float32)], (3,), nothing, ((3,),), Float32, (((3,), Float32), 4))
-        @test misused(() -> PB._specs(wrong), :value, "outputspec", repr(wrong), "(size, eltype)")
+        @test misused(() -> PB._specs(p, wrong), :value, "Spec", "outputspec", repr(wrong), "(size, eltype)")
     end
 end
 
