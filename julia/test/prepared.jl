@@ -78,7 +78,7 @@ end
 @testset "what is no custom function is a type error that says what it is" begin
     @test misused(() -> PB.prepare(3, "F", false, false, Dict()), :type, "F", "Int64", "CustomFunction")
     @test misused(() -> PB.prepare(nothing, "F", false, false, Dict()), :type, "F", "Nothing")
-    @test misused(() -> PB.prepare(Float64, "F", false, false, Dict()), :type, "F", "CustomFunction")
+    @test misused(() -> PB.prepare(Regex, "F", false, false, Dict()), :type, "F", "CustomFunction")
     @test misused(() -> PB.prepare(Targets.plain, "F", false, false, Dict()), :type, "F", "pullback=True")
     @test misused(() -> PB.prepare(Targets, "F", false, false, Dict()), :type, "F", "Module")
     @test misused(() -> PB.prepare(Targets.Good(), "F", false, false, Dict()), :type, "F", "instance", "Good")
