@@ -10,7 +10,7 @@ import mxnet as mx
 import numpy as np
 
 from . import _dispatch, julia
-from ._libmxnet import OPERATOR, NDArray
+from ._libmxnet import OPERATOR, NDArray, is_np_shape
 from .arrays import asndarray
 from .functions import JuliaFunction, check_target, is_julia_name
 
@@ -188,10 +188,15 @@ def _plain(symbol: Any) -> Any:
     """The values of `symbol` in memory of their own, in the order of a plain array; their gradients likewise.
 
     Convolutions and their like leave arrays, and gradients, in layouts of oneDNN. libmxnet hands a custom operator a
-    plain copy of such an array, but queues the operator and frees the copy before it has run. `tile` always writes to
-    an array of its own, forward and backward, and oneDNN has no version of it.
+    plain copy of such an array, but queues the operator and frees the copy before it has run. The swap of an axis with
+    itself always writes to an array of its own, forward and backward, and oneDNN has no version of it. It wants a
+    dimension: where there may be none, `tile` does the same, with a slower backward.
     """
-    return symbol if symbol.attr(_PLAIN) else mx.sym.tile(symbol, reps=(), attr={_PLAIN: "1"})
+    if symbol.attr(_PLAIN):
+        return symbol
+    if is_np_shape():
+        return mx.sym.tile(symbol, reps=(), attr={_PLAIN: "1"})
+    return mx.sym.SwapAxis(symbol, dim1=0, dim2=0, attr={_PLAIN: "1"})
 
 
 class _Values(mx.init.Initializer):
