@@ -259,7 +259,7 @@ def main(
         progress.advance(task)
         hooks(rounds, hook)
         progress.advance(task)
-        throughput.prepare(threads=1)
+        throughput.prepare(threads=None)
         for batch, trained in training.items():
             throughput.throughput(trained, 2 * rounds, batch, (64,) if quick else throughput.WIDTHS)
             progress.advance(task)

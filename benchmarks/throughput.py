@@ -134,7 +134,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="Turns of each network.", min=1)] = 30,
     batch: Annotated[int, typer.Option(help="Samples of a step.", min=1)] = 128,
     widths: Annotated[str, typer.Option(help="Widths, with commas between.")] = "64,256,512,1024",
-    blas_threads: Annotated[int, typer.Option(help="Threads of Julia's BLAS; 0: its own choice.", min=0)] = 1,
+    blas_threads: Annotated[int, typer.Option(help="Threads of Julia's BLAS; 0: its own choice.", min=0)] = 0,
 ) -> None:
     """Print the table of training throughput.
 

@@ -16,7 +16,7 @@ const CHAINRULES = Ref{Any}(nothing)
 function _has_rule(f)
     rules = chainrules()
     rules === nothing && return false
-    found = methods(rules.rrule, Tuple{typeof(f),Vararg{Any}})
+    found = methods(rules.rrule, Tuple{f isa Type ? Type{f} : typeof(f),Vararg{Any}})
     return any(m -> Base.unwrap_unionall(m.sig).parameters[2] !== Any, collect(found))
 end
 
