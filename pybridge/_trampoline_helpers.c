@@ -35,7 +35,7 @@ static void adopt_state(const job *j) {
     mx.set_bulk(j->bulk, &ignored);
 }
 
-/* The results of operators lie in this thread's own storage, which its next call overwrites: that can come before the
+/* Results lie in this thread's own storage, which its next call overwrites: that can come before the
  * caller looks at them, when its pump serves another callback meanwhile. */
 static void copy_results(job *j, size_t n, int handles_at, int stypes_at) {
     handle_t **handles = (handle_t **)j->args[handles_at];
@@ -69,18 +69,7 @@ static void run(job *j) {
     if (j->results > 1 && !j->rc && !j->given) copy_results(j, (size_t) * (int *)a[3], 4, j->results);
     mx.set_bulk(0, &ignored); /* pushes what this thread still holds back in a bulk */
     if (j->settle && !j->rc) j->rc = wait_for_results(j);
-    if (j->results == 1 && !j->rc && a[3] && a[8]) {
-        /* The results lie in this thread's own storage, which its next call overwrites. */
-        size_t n = (uint32_t)a[3];
-        j->handles = must(malloc(n * sizeof(handle_t)));
-        memcpy(j->handles, *(handle_t **)a[8], n * sizeof(handle_t));
-        *(handle_t **)a[8] = j->handles;
-        if (a[9]) {
-            j->stypes = must(malloc(n * sizeof(int)));
-            memcpy(j->stypes, *(int **)a[9], n * sizeof(int));
-            *(int **)a[9] = j->stypes;
-        }
-    }
+    if (j->results == 1 && !j->rc && a[3] && a[8]) copy_results(j, (uint32_t)a[3], 8, 9);
 }
 
 /* libmxnet's temporary memory belongs to a thread, and operators that wait hold it.  What a served callback does must

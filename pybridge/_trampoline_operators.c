@@ -6,7 +6,6 @@
 #include "_trampoline.h"
 
 /* Of libmxnet's headers: which callback is which, and what an array handed to one is for. */
-enum { OP_DELETE, OP_FORWARD, OP_BACKWARD };
 enum { PROP_DELETE, PROP_ARGUMENTS, PROP_OUTPUTS, PROP_AUX, PROP_SHAPES, PROP_DEPENDENCIES, PROP_CREATE, PROP_TYPES, PROPS };
 enum { TAG_INPUT, TAG_OUTPUT, TAG_INPUT_GRADIENT, TAG_OUTPUT_GRADIENT, TAG_AUX };
 

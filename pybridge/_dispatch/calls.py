@@ -54,11 +54,11 @@ def _give_back(block: Any) -> None:
     _blocks[(len(block) - HEADER) // WORDS - RESULTS].append(block)
 
 
-def _wait_while_serving(arrays: Sequence[NDArray], writing: bool = False) -> None:
+def _wait_while_serving(arrays: Sequence[NDArray], written: int = 0) -> None:
     """Inside a served callback a wait pumps; what comes after it no longer has to wait."""
     if owner.serving:
-        for a in arrays:
-            _libmxnet.wait(a, writing)
+        for i, a in enumerate(arrays):
+            _libmxnet.wait(a, writing=i >= len(arrays) - written)
 
 
 def _unfit(bad: int, name: str, positions: Sequence[int]) -> Exception:
@@ -89,8 +89,7 @@ def call(
     try:
         block[H_FUNCTION] = function
         block[H_FLAGS] = FLAG_NUMPY if numpy else 0
-        _wait_while_serving(arrays[: len(arrays) - written])
-        _wait_while_serving(arrays[len(arrays) - written :], writing=True)
+        _wait_while_serving(arrays, written)
         handles = _libmxnet.handles(arrays)
         bad = waiting.pb_open_call(block, handles, len(arrays), written)
         if bad:
@@ -220,7 +219,7 @@ def view(x: NDArray, writable: bool, python_layout: bool) -> Any:
     ready()
     block = _take_block(1)
     try:
-        _wait_while_serving([x], writable)
+        _wait_while_serving([x], int(writable))
         bad = waiting.pb_describe(block, _libmxnet.handles([x]), 1, writable)
         if bad:
             raise _unfit(bad, "asjulia", [])
