@@ -132,6 +132,9 @@ _real: dict[str, Any] = {}
 _interposed: dict[str, Callable[..., int | bytes]] = {}
 _around: dict[str, tuple[Callable[..., int], ...]] = {}
 
+#: Whether anything stands around a call. Julia looks here before it makes a call of its own that Python's would wrap.
+watched = ctypes.c_int()
+
 
 def real(name: str) -> Any:
     """libmxnet's own function `name`, whether or not it is interposed."""
@@ -160,6 +163,7 @@ def around(name: str, wrapper: Callable[..., int], put: bool = True) -> None:
     _real.setdefault(name, getattr(_LIB, name))
     others = tuple(w for w in _around.get(name, ()) if w != wrapper)
     _around[name] = (*others, wrapper) if put else others
+    watched.value = any(_around.values())
     _put(name)
 
 
@@ -231,6 +235,9 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_pass_on_profiling": (None, ()),
     "pb_orphaned": (_I, ()),
     "pb_dead_values": (_L, ()),
+    "pb_free_array": (_I, (_P,)),
+    "pb_shared_arrays": (_L, ()),
+    "pb_share": (None, (_P,)),
     "pb_pinned_bytes": (_L, ()),
     "pb_copied_bytes": (_L, ()),
 }
@@ -282,6 +289,11 @@ _PYBRIDGE_CALLS = (
     "pb_last_error",
     "pb_dead_nodes",
     "pb_dead_roots",
+    "pb_open_call",
+    "pb_close_call",
+    "pb_share",
+    "pb_drop_array",
+    "pb_released",
 )
 
 
@@ -289,6 +301,16 @@ def pybridge_addresses() -> tuple[int | None, ...]:
     """Addresses of the C functions that Julia calls, and of the word where it says what it runs."""
     calls = (ctypes.cast(getattr(quick, name), ctypes.c_void_p).value for name in _PYBRIDGE_CALLS)
     return (*calls, quick.pb_inside())
+
+
+def library_path() -> str:
+    """The file that libmxnet was loaded from."""
+    return str(_LIB._name)
+
+
+def words_for_julia() -> tuple[int, int, int]:
+    """Addresses of what Julia looks at before it makes a call by itself."""
+    return quick.pb_live_nodes_address(), quick.pb_serving(), ctypes.addressof(watched)
 
 
 def link() -> None:

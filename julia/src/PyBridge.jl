@@ -32,5 +32,7 @@ include("nodes.jl")     # live nodes of the graph, and their backward
 include("inference.jl") # shapes and types of what has not been computed yet
 include("operators.jl") # functions as operators of symbolic graphs
 include("entries.jl")   # what Python calls
+include("mx/mx.jl")     # MXNet.jl's imperative API
+include("registered.jl") # custom functions called from Julia code
 
 end

@@ -164,12 +164,17 @@ end
 """
     PyBridge.argkind(T) -> :array or :ndarray
 
-Returns what the custom function type `T` wants its arguments as. Only `:array`, the default, is there so far: a type that
-asks for anything else is refused with a `ValueError` in Python.
+Returns what the custom function type `T` wants its arguments as, in `forward` and `backward`: plain arrays (`:array`, the
+default), or `PyBridge.mx.NDArray`s over the same memory (`:ndarray`), on which the operators of `mx` work. Define a method
+for a type of your own. Anything else is a `ValueError` in Python.
 
 ```jldoctest; setup = :(using PyBridge)
-julia> PyBridge.argkind(CustomFunction)
-:array
+julia> struct OnNDArrays <: CustomFunction end
+
+julia> PyBridge.argkind(::Type{OnNDArrays}) = :ndarray;
+
+julia> PyBridge.argkind(CustomFunction), PyBridge.argkind(OnNDArrays)
+(:array, :ndarray)
 ```
 """
 argkind(::Type) = :array
@@ -206,55 +211,3 @@ PyBridge.backward(f::Dropout, Δ) = f.mask === nothing ? Δ : Δ .* f.mask
 ```
 """
 is_training() = TRAINING[] >= 0 ? TRAINING[] == 1 : C_IS_TRAINING[] != C_NULL && ccall(C_IS_TRAINING[], Cint, ()) != 0
-
-# ---- calls from Julia ------------------------------------------------------------------------------------------
-
-const REGISTERED = Dict{Any,Any}()   # CustomFunction type => the Python JuliaFunction that calls it
-
-"""
-    @registerfunc T
-
-Let `T(x, more...; kw...)`, with an MXNet `NDArray` (a Python object) as its first argument, call the custom function `T`
-as a node of the graph, from Julia code. Returns `T`; an `ArgumentError` if that is no subtype of
-[`CustomFunction`](@ref). `T(x)` returns a Python `NDArray`, or a tuple of them. Calling `T` from Python needs no
-registration.
-
-```julia
-using PyBridge
-using PyBridge.PythonCall: pyimport, pyconvert
-
-mutable struct Sigmoid <: CustomFunction
-    y
-    Sigmoid() = new()
-end
-
-PyBridge.forward(f::Sigmoid, x) = (f.y = @. 1 / (1 + exp(-x)))
-PyBridge.backward(f::Sigmoid, Δ) = @. Δ * f.y * (1 - f.y)
-@registerfunc Sigmoid
-
-mx, pb = pyimport("mxnet"), pyimport("pybridge")
-x = mx.nd.zeros(3)
-pb.attach_grad(x)
-y = pb.record() do
-    2 * Sigmoid(x)
-end
-y.backward()
-@assert pyconvert(Float64, x.grad.sum().asscalar()) == 1.5
-```
-"""
-macro registerfunc(T)
-    # All of it is the caller's: hygiene would rename the `Type` of the method's own name.
-    return esc(quote
-        $_registrable($T)
-        (::$Type{$T})(x::$Py, xs...; kw...) = $_call_registered($T, x, xs...; kw...)
-        $T
-    end)
-end
-
-_registrable(T) = T isa Type && T <: CustomFunction ||
-    throw(ArgumentError("@registerfunc: $T is no subtype of PyBridge.CustomFunction"))
-
-function _call_registered(type, xs...; kw...)
-    f = get!(() -> pyimport("pybridge").function(type), REGISTERED, type)
-    return f(xs...; kw...)
-end

@@ -7,7 +7,7 @@ function run_forward(b::Block)
     target = checked_target(p)
     n = Int(b[H_INPUTS])
     xs = _inputs(b, n)
-    laid = p.python ? map(_turned, xs) : xs
+    laid = map(x -> argument(p, target, x), xs)
     if staged === nothing
         return _forward(b, p, target, xs, laid, _in_order(n), p.keywords)
     end
@@ -68,21 +68,28 @@ end
 _adopt_value!(b::Block, p::Prepared, y, xs) = (b[H_SEVERAL] = false; adopt_results!(b, p, (y,), xs))
 _adopt_value!(b::Block, p::Prepared, y::Tuple, xs) = (b[H_SEVERAL] = true; adopt_results!(b, p, y, xs))
 
-"Run one entry: the mode of its call is visible in `is_training`, a failure is kept for Python."
-function _enter(run, at::Ptr{Int64})
-    b = Block(at)
+"Run `run`, for the call that `b` describes: its mode is visible in `is_training`."
+function within(run, b::Block)
     training, inside = TRAINING[], unsafe_load(INSIDE[])
     unsafe_store!(INSIDE[], b[H_FUNCTION])
     TRAINING[] = b[H_FLAGS] & FLAG_TRAINING
     try
-        run(b)
+        return run()
+    finally
+        TRAINING[] = training
+        unsafe_store!(INSIDE[], inside)
+    end
+end
+
+"Run one entry; a failure is kept for Python."
+function _enter(run, at::Ptr{Int64})
+    b = Block(at)
+    try
+        within(() -> run(b), b)
         return Cint(0)
     catch exception
         _keep_failure(exception, catch_backtrace())
         return Cint(1)
-    finally
-        TRAINING[] = training
-        unsafe_store!(INSIDE[], inside)
     end
 end
 

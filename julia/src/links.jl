@@ -10,6 +10,11 @@ const C_IS_TRAINING = Ref{Ptr{Cvoid}}(C_NULL)
 const C_LAST_ERROR = Ref{Ptr{Cvoid}}(C_NULL)
 const C_DEAD_NODES = Ref{Ptr{Cvoid}}(C_NULL)
 const C_DEAD_ROOTS = Ref{Ptr{Cvoid}}(C_NULL)
+const C_OPEN_CALL = Ref{Ptr{Cvoid}}(C_NULL)
+const C_CLOSE_CALL = Ref{Ptr{Cvoid}}(C_NULL)
+const C_SHARE = Ref{Ptr{Cvoid}}(C_NULL)
+const C_DROP_ARRAY = Ref{Ptr{Cvoid}}(C_NULL)
+const C_RELEASED = Ref{Ptr{Cvoid}}(C_NULL)
 
 const INSIDE = Ref{Ptr{Int64}}(C_NULL)   # where the number of the function that runs is written
 
@@ -17,7 +22,8 @@ const CHECK = Ref(false)   # PYBRIDGE_CHECK=1: find out functions that write to 
 
 function link!(addresses, check::Bool)
     links = (
-        C_UNPIN, C_CREATE, C_ADOPT, C_FREE, C_COUNT_COPY, C_PINNED, C_IS_TRAINING, C_LAST_ERROR, C_DEAD_NODES, C_DEAD_ROOTS, INSIDE
+        C_UNPIN, C_CREATE, C_ADOPT, C_FREE, C_COUNT_COPY, C_PINNED, C_IS_TRAINING, C_LAST_ERROR, C_DEAD_NODES, C_DEAD_ROOTS,
+        C_OPEN_CALL, C_CLOSE_CALL, C_SHARE, C_DROP_ARRAY, C_RELEASED, INSIDE
     )
     length(addresses) == length(links) || error("link!: $(length(addresses)) addresses for $(length(links)) functions")
     for (link, address) in zip(links, addresses)

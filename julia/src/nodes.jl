@@ -54,7 +54,8 @@ function run_backward(b::Block)
     nin, nout = Int(b[H_INPUTS]), Int(b[H_OUTPUTS])
     b[H_STATUS] == 0 || _value_error(p.name, ": a gradient has a storage or element type that cannot be shared with Julia")
     shared = ntuple(i -> array(descriptor(b, i)), nin)
-    deltas = map(a -> _laid_out(CHECK[] ? copy(a) : a, p.python), shared)
+    given = map(a -> CHECK[] ? copy(a) : a, shared)
+    deltas = map(a -> argument(p, node.f, a), given)
     targets = Any[req(descriptor(b, nin + j)) == REQ_NULL ? nothing : array(descriptor(b, nin + j)) for j in 1:nout]
     if node.f isa Pullback
         _write_gradients(b, node, node.f(deltas, node.arguments), targets)
@@ -65,8 +66,8 @@ function run_backward(b::Block)
         _write_gradients(b, node, Base.invokelatest(backward, node.f, deltas...), targets)
     end
     if CHECK[]
-        for (i, d) in enumerate(deltas)
-            _identical(d, _laid_out(shared[i], p.python)) || _value_error(p.name, ": backward wrote to its argument Δ number ", i, ", which is libmxnet's")
+        for (i, d) in enumerate(given)
+            _identical(d, shared[i]) || _value_error(p.name, ": backward wrote to its argument Δ number ", i, ", which is libmxnet's")
             eltype(d) <: AbstractFloat && fill!(d, NaN)   # who kept it sees that it was not theirs
         end
     end
@@ -139,6 +140,7 @@ _is_derived(f) = f isa Pullback && f.kind !== :own
 "The gradient `g` of argument `i` in the order of `t`, libmxnet's array; an error when it does not fit."
 function _fitting(p::Prepared, i::Int, g, t::Array, derived::Bool)
     expected = p.python ? reverse(size(t)) : size(t)
+    g = plain(g)
     if g isa Number && length(t) == 1
         g = fill(g, expected)
     end

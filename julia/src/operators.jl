@@ -10,7 +10,7 @@ function run_operator(b::Block)
     xs = ntuple(i -> array(descriptor(b, i)), n)
     outs = ntuple(j -> array(descriptor(b, n + j)), m)
     reqs = ntuple(j -> req(descriptor(b, n + j)), m)
-    arguments = map(x -> _laid_out(x, p.python), xs)
+    arguments = map(x -> argument(p, target, x), xs)
     before = _before(b, xs)
     call = begin_call(p, target, p.keywords, arguments)
     if call isa CustomFunction && _has_inplace(forward!, call, arguments)
@@ -38,6 +38,7 @@ end
 
 "Check every result, then write them all."
 function _write_results(p::Prepared, ys::Tuple, outs, reqs)
+    ys = map(plain, ys)
     _fit(p, map(y -> _spec(p, y), ys), outs, "forward returned")
     for (y, o, r) in zip(ys, outs, reqs)
         r == REQ_NULL && continue

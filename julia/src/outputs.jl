@@ -51,7 +51,7 @@ function adopt_results!(b::Block, p::Prepared, ys, inputs)
     _check_room(b, p, length(ys))
     seen = Any[inputs...]
     arrays = Any[]
-    for (i, y) in enumerate(ys)
+    for (i, y) in enumerate(map(plain, ys))
         a = result(p, i, y, seen)
         push!(arrays, (y isa Number && b[H_FLAGS] & FLAG_NUMPY == 0) ? reshape(a, 1) : a)
         push!(seen, a)

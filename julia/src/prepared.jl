@@ -85,12 +85,27 @@ function _check(p::Prepared, target)
     if target isa CustomFunction
         _type_error(p.name, " is an instance: give its type, ", typeof(target), "; each call makes a fresh one")
     elseif target isa Type && target <: CustomFunction
-        argkind(target) === :array || _value_error(p.name, ": argkind ", repr(argkind(target)), " is not available, only :array")
+        kind = argkind(target)
+        kind in (:array, :ndarray) || _value_error(p.name, ": argkind is ", repr(kind), "; expected :array or :ndarray")
+        kind === :ndarray && p.python && _value_error(p.name, ": argkind :ndarray has Julia's order of dimensions; layout=\"python\" needs :array")
     elseif p.ad === nothing && !_has_rule(target)
         _no_gradient(p, target)
     end
     return nothing
 end
+
+"The array `x` as the custom function `f` (an instance, or its type) wants it; as anything else does."
+argument(p::Prepared, f, x::Array) = _wants_ndarrays(f) ? as_ndarray(x) : _laid_out(x, p.python)
+
+_wants_ndarrays(f) = false
+_wants_ndarrays(f::CustomFunction) = _wants_ndarrays(typeof(f))
+_wants_ndarrays(T::Type{<:CustomFunction}) = _known(() -> Base.invokelatest(argkind, T) === :ndarray, Tuple{typeof(argkind),T})
+
+"The `mx.NDArray` over the memory of a Julia array."
+function as_ndarray end
+
+"A result or a gradient without what is MXNet's around it: the memory of an `mx.NDArray`."
+plain(y) = y
 
 "Positional arguments and keywords of one call that holds more than arrays; set by `stage`, taken by the entry."
 const STAGED = Ref{Any}(nothing)

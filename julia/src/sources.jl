@@ -39,7 +39,7 @@ end
 
 "What is called for one call of the prepared function: an instance with a `backward`, or something without."
 function begin_call(p::Prepared, target, keywords, arguments)
-    p.pullback && return target
+    (p.pullback || target isa CustomFunction) && return target
     if target isa Type && target <: CustomFunction
         f = isempty(keywords) ? Base.invokelatest(p.make) : Base.invokelatest(target; keywords...)
         return _has_backward(f) || p.ad === nothing && chainrules() === nothing ? f : Forward(f)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from .. import _libmxnet, julia
 from .._libmxnet import quick, waiting
+from . import from_julia
 from .owner import owner, timeout
 from .pump import serve
 
@@ -21,6 +22,10 @@ def _install() -> None:
     bridge = main.PyBridge
     check = os.environ.get("PYBRIDGE_CHECK", "") not in ("", "0")
     getattr(bridge, "link!")(_libmxnet.pybridge_addresses(), check)
+    getattr(bridge.mx, "link!")(
+        _libmxnet.library_path(), *_libmxnet.words_for_julia(), from_julia
+    )
+    _libmxnet.interpose("MXNDArrayFree", waiting.pb_free_array)  # Julia may hold the same handle
     forward, backward, operator, release = (int(address) for address in bridge.entries())
     # PYFUNCTYPE keeps the GIL: Julia code may call Python.
     owner.forward = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(forward)
