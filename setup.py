@@ -23,7 +23,7 @@ ABI = "cp39"
 
 # What a wheel carries from outside the package: folder in the checkout, folder in the package, which files.
 CARRIED = (
-    ("julia", "_julia", ("Project.toml", "src/**/*.jl")),
+    ("julia", "_julia", ("Project.toml", "src/**/*.jl", "packages/**/*.toml", "packages/**/*.jl")),
     ("examples", "_examples", ("**/*.jl",)),
 )
 

@@ -109,6 +109,27 @@ def demo(
 
 
 @app.command(
+    epilog=_examples("pybridge run train.jl", "pybridge run train.jl --epochs 10   # the script's own arguments"),
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
+)
+def run(
+    script: Path = typer.Argument(help="A Julia script, written for MXNet.jl."),
+    arguments: Optional[list[str]] = typer.Argument(None, help="What the script finds in ARGS."),
+) -> None:
+    """Run an MXNet.jl script in-process: `using MXNet` finds its imperative API. It is run as `julia script.jl` would."""
+    from ._script import run as run_script
+
+    try:
+        status = run_script(script, arguments or [])
+    except FileNotFoundError as error:
+        Console(stderr=True).print(
+            f"pybridge run: {error.strerror}: {error.filename}", style="red", markup=False, highlight=False
+        )
+        status = 1
+    raise typer.Exit(status)
+
+
+@app.command(
     epilog=_examples(
         "pybridge check model.py:swish layers.jl:Swish --input 32x10",
         "pybridge check model.py:affine layers.jl:affine --input 32x10 --input 10x3 --input 3 --html report.html",

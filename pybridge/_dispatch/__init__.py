@@ -32,3 +32,4 @@ from .operators import parameter_shapes as parameter_shapes
 from .others import on_owner as on_owner
 from .others import serve as serve
 from .owner import callers as callers
+from .owner import ready as ready

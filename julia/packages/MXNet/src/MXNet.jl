@@ -1,0 +1,17 @@
+"""
+    MXNet
+
+What `using MXNet` finds in a script that `pybridge run` runs: the module `mx` of PyBridge under MXNet.jl's name. Nobody else
+puts this package on a load path.
+"""
+module MXNet
+
+using PyBridge
+const mx = PyBridge.mx
+export mx
+
+# MXNet.jl lets the names that mx exports be used without `mx.`, too.
+using PyBridge.mx
+eval(Expr(:export, filter(name -> name !== :mx, names(mx))...))
+
+end

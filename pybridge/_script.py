@@ -1,0 +1,60 @@
+"""Old MXNet.jl scripts, run in this process: `using MXNet` finds PyBridge's `mx`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _dispatch, _places, julia
+
+#: What Julia's own `julia script.jl args...` makes known to a script.
+_PREPARE = """
+function (file, arguments, packages)
+    empty!(ARGS)
+    append!(ARGS, map(String, collect(arguments)))
+    Core.eval(Base, :(PROGRAM_FILE = $(String(file))))
+    found = Base.find_package("MXNet")
+    folder = String(packages)
+    folder in LOAD_PATH || pushfirst!(LOAD_PATH, folder)
+    ours = realpath(joinpath(folder, "MXNet", "src", "MXNet.jl"))
+    return found === nothing || realpath(found) == ours ? "" : found
+end
+"""
+
+
+def run(file: Path, arguments: Sequence[str]) -> int:
+    """Run a Julia script as `julia file arguments...` would; its status is returned, unless it ends the process itself.
+
+    Its `using MXNet` loads the package in `julia/packages`, which hands on PyBridge's `mx`. Ctrl-C ends the process.
+    """
+    _dispatch.ready()
+    main = julia.start()
+    shadowed = str(main.seval(_PREPARE)(str(file), list(arguments), str(packages())))
+    if shadowed:
+        sys.stderr.write(f'pybridge run: "using MXNet" means PyBridge.mx here, not the package in {shadowed}\n')
+    before = _let_interrupts_end_us()
+    try:
+        julia.include(file)
+    except julia.JuliaError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"ERROR: {error}\n")
+        return 1
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+    return 0
+
+
+def packages() -> Path:
+    """The folder with the package MXNet. It is on Julia's load path only where a script is run."""
+    return _places.julia_package_dir() / "packages"
+
+
+def _let_interrupts_end_us() -> Any:
+    """Julia sees Ctrl-C only between Python's instructions, and a script has none: the system's way is left."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return None
+    return signal.signal(signal.SIGINT, signal.SIG_DFL)
