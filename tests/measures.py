@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import textwrap
 import threading
 from collections.abc import Callable
@@ -136,6 +137,11 @@ def assert_plain_words(error: BaseException) -> None:
     """Not libmxnet's own text of a failed check."""
     assert "Check failed" not in str(error)
     assert len(str(error)) > 20
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in use now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def address(x: Any) -> int:

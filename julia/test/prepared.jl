@@ -4,7 +4,9 @@ module Targets
 using PyBridge
 struct Good <: CustomFunction end
 struct Wants <: CustomFunction end
-PyBridge.argkind(::Type{Wants}) = :ndarray
+PyBridge.argkind(::Type{Wants}) = :matrix
+struct OnNDArrays <: CustomFunction end
+PyBridge.argkind(::Type{OnNDArrays}) = :ndarray
 struct Parametric{T} <: CustomFunction
     x::T
     Parametric{T}() where {T} = new{T}(zero(T))
@@ -88,8 +90,10 @@ end
     @test !occursin("pullback", thrown(() -> PB.prepare(3, "F", false, false, Dict())).message)
 end
 
-@testset "an argkind that is not there yet is refused" begin
-    @test misused(() -> PB.prepare(Targets.Wants, "F", false, false, Dict()), :value, "F", ":ndarray", ":array")
+@testset "an argkind that there is none of is refused, and NDArrays in Python's order of dimensions" begin
+    @test misused(() -> PB.prepare(Targets.Wants, "F", false, false, Dict()), :value, "F", ":matrix", ":array", ":ndarray")
+    @test misused(() -> PB.prepare(Targets.OnNDArrays, "F", false, true, Dict()), :value, "F", ":ndarray", "layout")
+    @test PB.prepare(Targets.OnNDArrays, "F", false, false, Dict()) > 0
 end
 
 @testset "a misuse has a kind that Python knows and nothing else does" begin

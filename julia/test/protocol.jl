@@ -115,5 +115,5 @@ end
     @test Base.invokelatest(() -> Registered.got === Registered.Scale)
     @test Base.invokelatest(() -> Registered.Scale(factor = 3).factor === 3)
     @test Base.invokelatest(() -> Registered.Wrapped(1).x === 1)
-    @test Base.invokelatest(() -> any(m -> PB.PythonCall.Py in m.sig.parameters, methods(Registered.Scale)))
+    @test Base.invokelatest(() -> any(m -> Union{PB.PythonCall.Py,PB.mx.NDArray} in m.sig.parameters, methods(Registered.Scale)))
 end
