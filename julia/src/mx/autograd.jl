@@ -86,7 +86,7 @@ function _grad_req(name::Symbol)
     return Cuint(GRAD_REQS[name])
 end
 
-_grad_reqs(name::Symbol, n::Int) = fill(_grad_req(name), n)
+_grad_reqs(name::Symbol, n::Int) = Base.fill(_grad_req(name), n)
 
 function _grad_reqs(names::AbstractVector{Symbol}, n::Int)
     length(names) == n || throw(ArgumentError("number of variables and grad_reqs not matched: $n and $(length(names))"))

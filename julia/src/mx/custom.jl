@@ -105,7 +105,7 @@ function _call_node(number::Int, target, arguments::Tuple, keywords)
     isempty(slots) && throw(ArgumentError("$(PyBridge.PREPARED[number].name): expected at least one NDArray among the arguments"))
     arrays = NDArray[arguments[i] for i in slots]
     foreach(_wait_to_read, arrays)      # here, where waiting lets others go on
-    words, handles = zeros(Int64, PyBridge.HEADER + PyBridge.WORDS * (length(arrays) + ROOM)), _handles(arrays)
+    words, handles = Base.zeros(Int64, PyBridge.HEADER + PyBridge.WORDS * (length(arrays) + ROOM)), _handles(arrays)
     GC.@preserve words handles arrays begin
         b = PyBridge.Block(pointer(words))
         b[PyBridge.H_FUNCTION], b[PyBridge.H_ROOM] = number, ROOM
@@ -153,7 +153,7 @@ end
 
 "The NDArray over the memory of the Julia array `a`."
 function over(a::Array)
-    words = zeros(Int64, PyBridge.HEADER + PyBridge.WORDS)
+    words = Base.zeros(Int64, PyBridge.HEADER + PyBridge.WORDS)
     GC.@preserve words begin
         d = PyBridge._blank(PyBridge.Block(pointer(words)), 1)
         PyBridge.adopt!(d, a)

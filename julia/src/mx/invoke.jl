@@ -11,6 +11,11 @@ mutable struct Operator
 end
 Operator(name::Union{Symbol,AbstractString}) = Operator(Symbol(name), C_NULL)
 
+"An operator of libmxnet, made where the code that calls it is."
+macro op_str(name)
+    return Operator(name)
+end
+
 function _handle(op::Operator)
     if op.handle == C_NULL
         found = Ref{Ptr{Cvoid}}(C_NULL)
@@ -47,7 +52,7 @@ function invoke!(outs::Tuple{Vararg{NDArray}}, op::Operator, inputs::Tuple{Varar
 end
 
 function _check_writable(x::NDArray)
-    x.writable || throw(ArgumentError("this NDArray isn't writable"))
+    x.writable || throw(AssertionError("this NDArray isn't writable"))
     return nothing
 end
 

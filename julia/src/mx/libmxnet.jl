@@ -10,12 +10,14 @@ const SERVING = Ref{Ptr{Cint}}(C_NULL)          # depth of served callbacks on t
 const WATCHED = Ref{Ptr{Cint}}(C_NULL)          # does anything of Python's stand around a backward?
 const DISPATCH = Ref{Any}(nothing)              # pybridge._dispatch.from_julia
 
+abstract type AbstractMXError <: Exception end
+
 """
     MXError(msg)
 
 What libmxnet reports when a call of it fails.
 """
-struct MXError <: Exception
+struct MXError <: AbstractMXError
     msg::String
 end
 Base.showerror(io::IO, e::MXError) = print(io, e.msg)

@@ -150,8 +150,13 @@ end
 
 The Julia array over the memory of `x`, after waiting for it. It keeps that memory alive.
 """
-function _memory(x::NDArray{T,N}, writing::Bool = false) where {T,N}
+function _memory(x::NDArray, writing::Bool = false)
     writing ? _wait_to_write(x) : _wait_to_read(x)
+    return _memory_now(x)
+end
+
+"The same without waiting."
+function _memory_now(x::NDArray{T,N}) where {T,N}
     isempty(x) && return Array{T,N}(undef, size(x))
     at, pin = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
     @mxcall(:MXNDArrayGetData, (Ptr{Cvoid}, Ref{Ptr{Cvoid}}), x.handle, at)
