@@ -92,6 +92,11 @@ def array(handle: int, numpy: bool) -> NDArray:
     return _libmxnet.array(handle, numpy)
 
 
+def seed(number: int) -> None:
+    """Seed libmxnet's generator as `mx.random.seed` does."""
+    _libmxnet.mxnet.random.seed(number)
+
+
 def name_function(number: int, name: str) -> None:
     """Julia code has made a custom function ready by itself; messages call it by its name."""
     function_names[number] = name

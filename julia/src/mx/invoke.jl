@@ -5,11 +5,12 @@
 
 An operator of libmxnet, by its registered name.
 """
-mutable struct Operator
+mutable struct Operator <: Function
     name::Symbol
     handle::Ptr{Cvoid}
+    counted::Union{Nothing,String}      # the parameter that counts its arrays, once it is known
 end
-Operator(name::Union{Symbol,AbstractString}) = Operator(Symbol(name), C_NULL)
+Operator(name::Union{Symbol,AbstractString}) = Operator(Symbol(name), C_NULL, nothing)
 
 "An operator of libmxnet, made where the code that calls it is."
 macro op_str(name)

@@ -27,6 +27,7 @@ function link!(path, live_nodes, serving, watched, dispatch)
     LIVE_NODES[], SERVING[], WATCHED[] = Ptr{Clong}(UInt(live_nodes)), Ptr{Cint}(UInt(serving)), Ptr{Cint}(UInt(watched))
     DISPATCH[] = dispatch
     _accept_arrays()
+    _bind_operators()
     return nothing
 end
 

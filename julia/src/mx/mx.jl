@@ -11,6 +11,7 @@ using ..PyBridge: CustomFunction, DTYPES, dtype_code
 using PythonCall: PythonCall, Py, pyconvert
 import Libdl
 import LinearAlgebra
+import Markdown
 import Statistics
 using LinearAlgebra: adjoint, dot, norm, transpose
 using Statistics: mean
@@ -35,6 +36,10 @@ include("linalg.jl")    # products and norms
 include("shared.jl")    # NDArrays as Julia arrays
 include("io.jl")        # files of arrays
 include("show.jl")      # how arrays are shown
+include("operators.jl") # all operators of libmxnet, by name
+include("random.jl")    # random arrays
+include("features.jl")  # what libmxnet was built with
+include("symbolic.jl")  # recorded graphs, to be looked at
 include("deprecated.jl") # older names
 include("custom.jl")    # functions written in Julia as nodes of the graph
 include("crossing.jl")  # one array in two languages
