@@ -16,12 +16,12 @@ over the same memory.
 argkind(::Type) = :ndarray
 
 "An instance made by a function of `@custom`, in the words of PyBridge."
-struct Custom{F} <: CustomFunction
+struct Instance{F} <: CustomFunction
     f::F
 end
-PyBridge.forward(c::Custom, xs...) = forward(c.f, xs...)
-PyBridge.backward(c::Custom, Δs...) = backward!(c.f, Δs...)
-PyBridge.argkind(::Type{Custom{F}}) where {F} = Base.invokelatest(argkind, F)
+PyBridge.forward(c::Instance, xs...) = forward(c.f, xs...)
+PyBridge.backward(c::Instance, Δs...) = backward!(c.f, Δs...)
+PyBridge.argkind(::Type{Instance{F}}) where {F} = Base.invokelatest(argkind, F)
 
 """
     @custom f(xs...; kw...) = instance
@@ -80,7 +80,7 @@ function _argument_name(a)
 end
 
 _call_instance(number::Ref{Int}, name, instance, arguments) =
-    _call_node(_prepared!(number, name, Custom), Custom(instance), arguments, NamedTuple())
+    _call_node(_prepared!(number, name, Instance), Instance(instance), arguments, NamedTuple())
 
 "The number under which Julia code has made a custom function ready; Python knows its name."
 function _prepared!(number::Ref{Int}, name, type)
