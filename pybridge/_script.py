@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -25,6 +26,18 @@ end
 """
 
 
+#: Exported names of MXNet.jl's symbolic half, which is not here: docs/running.md has what to use instead.
+ABSENT = frozenset(
+    """
+    Variable @var Executor bind simple_bind AbstractModel FeedForward predict MLP AbstractEvalMetric ACE Accuracy MSE
+    MultiACE MultiMetric NMSE SeqMetric KVStore init! pull! barrier setoptimizer! setupdater! AbstractInitializer
+    UniformInitializer NormalInitializer XavierInitializer AbstractOptimizer AdaDelta AdaGrad ADAM AdaMax Nadam RMSProp SGD
+    getupdater normgrad! update! AbstractDataProvider AbstractDataBatch DataBatch ArrayDataProvider ArrayDataBatch
+    to_graphviz
+    """.split()
+)
+
+
 def run(file: Path, arguments: Sequence[str]) -> int:
     """Run a Julia script as `julia file arguments...` would; its status is returned, unless it ends the process itself.
 
@@ -40,12 +53,22 @@ def run(file: Path, arguments: Sequence[str]) -> int:
         julia.include(file)
     except julia.JuliaError as error:
         sys.stdout.flush()
-        sys.stderr.write(f"ERROR: {error}\n")
+        sys.stderr.write(f"ERROR: {error}\n{_hint(str(error))}")
         return 1
     finally:
         if before is not None:
             signal.signal(signal.SIGINT, before)
     return 0
+
+
+def _hint(text: str) -> str:
+    found = re.search(r"UndefVarError: `?([^\s`]+)`? not defined", text)
+    if found is None or found[1] not in ABSENT:
+        return ""
+    return (
+        f"\n{found[1]} belongs to MXNet.jl's symbolic half, which pybridge does not run. `pybridge migrate` turns simple "
+        "symbolic networks into Gluon blocks; see \"Running MXNet.jl code\" in the documentation.\n"
+    )
 
 
 def packages() -> Path:

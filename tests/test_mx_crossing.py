@@ -258,3 +258,39 @@ def test_a_hundred_thousand_crossings_leave_nothing_behind(jl: Any, mx: ModuleTy
     assert quick.pb_shared_arrays() <= max(shared, 1)
     assert resident_bytes() - memory < 24 * 2**20  # 9,000 arrays of 16 KB, and their squares, would be 288 MB
     assert (x.asnumpy() == 1).all()
+
+
+def test_a_function_on_ndarrays_works_in_a_hybridized_block(
+    jl: Any, mx: ModuleType, pb: ModuleType
+) -> None:
+    values = mx.nd.array([1, 2, 3])
+    gradients = []
+    for hybridize in (False, True):
+        block = pb.gluon.JuliaBlock("Crossing.Waits")
+        net = mx.gluon.nn.HybridSequential()
+        net.add(block)
+        net.initialize()
+        if hybridize:
+            net.hybridize()
+        x = values.copy()
+        x.attach_grad()
+        for _ in range(3):
+            with pb.record():
+                y = net(x) * 3
+            y.backward()
+        assert y.asnumpy().tolist() == [3, 12, 27]
+        gradients.append(x.grad.asnumpy().tolist())
+    assert gradients == [[6, 12, 18]] * 2
+
+
+def test_memory_that_a_backward_has_seen_is_used_again_without_complaint(
+    jl: Any, mx: ModuleType, pb: ModuleType
+) -> None:
+    # The gradients that a backward gets are libmxnet's memory, and become results of later forwards.
+    x = mx.nd.ones((64,))
+    x.attach_grad()
+    for _ in range(200):
+        with pb.record():
+            y = (jl.halved(x * 3) - 1) * 2
+        jl.backward(y)
+    assert (x.grad.asnumpy() == 3).all()

@@ -51,7 +51,8 @@ def test_a_custom_loss_is_robust() -> None:
     done = run(SCRIPTS / "custom_loss.jl")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "slope 1.5, offset -0.5\n"
+    # A tenth of the points pulls with force 1, the others, a distance d away, with d: d = 1/9 above the true -0.5.
+    assert done.stdout == "slope 1.5, offset -0.4\n"
 
 
 def test_a_script_has_its_arguments_its_file_and_its_folder(tmp_path: Path) -> None:

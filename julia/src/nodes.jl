@@ -57,19 +57,28 @@ function run_backward(b::Block)
     given = map(a -> CHECK[] ? copy(a) : a, shared)
     deltas = map(a -> argument(p, node.f, a), given)
     targets = Any[req(descriptor(b, nin + j)) == REQ_NULL ? nothing : array(descriptor(b, nin + j)) for j in 1:nout]
-    if node.f isa Pullback
-        _write_gradients(b, node, node.f(deltas, node.arguments), targets)
-    elseif _has_inplace(backward!, node.f, deltas)
-        _backward_inplace(b, node, deltas, targets)
-    else
-        _has_backward(node.f) || _no_gradient(p, Forward(node.f))
-        _write_gradients(b, node, Base.invokelatest(backward, node.f, deltas...), targets)
+    try
+        _run_backward(b, node, deltas, targets)
+    finally
+        foreach(done_with, deltas)
     end
     if CHECK[]
         for (i, d) in enumerate(given)
             _identical(d, shared[i]) || _value_error(p.name, ": backward wrote to its argument Δ number ", i, ", which is libmxnet's")
             eltype(d) <: AbstractFloat && fill!(d, NaN)   # who kept it sees that it was not theirs
         end
+    end
+    return nothing
+end
+
+function _run_backward(b::Block, node::Node, deltas, targets)
+    if node.f isa Pullback
+        _write_gradients(b, node, node.f(deltas, node.arguments), targets)
+    elseif _has_inplace(backward!, node.f, deltas)
+        _backward_inplace(b, node, deltas, targets)
+    else
+        _has_backward(node.f) || _no_gradient(node.prepared, Forward(node.f))
+        _write_gradients(b, node, Base.invokelatest(backward, node.f, deltas...), targets)
     end
     return nothing
 end

@@ -12,18 +12,27 @@ function run_operator(b::Block)
     reqs = ntuple(j -> req(descriptor(b, n + j)), m)
     arguments = map(x -> argument(p, target, x), xs)
     before = _before(b, xs)
-    call = begin_call(p, target, p.keywords, arguments)
-    if call isa CustomFunction && _has_inplace(forward!, call, arguments)
-        _operate_inplace(p, call, arguments, outs, reqs)
-        saved = call
-    else
-        y, saved = run_call(p, call, arguments, p.keywords, true)
-        _write_results(p, y isa Tuple ? y : (y,), outs, reqs)
+    saved = try
+        _operate(p, target, arguments, outs, reqs)
+    finally
+        foreach(done_with, arguments)
     end
     slots = _in_order(n)
     _check_unwritten(p, before, xs, slots)
     add_node!(Int(b[H_NODE]), Node(p, saved, slots, n, 0))
     return nothing
+end
+
+"Run the call into the arrays of its results; returns what its backward needs."
+function _operate(p::Prepared, target, arguments, outs, reqs)
+    call = begin_call(p, target, p.keywords, arguments)
+    if call isa CustomFunction && _has_inplace(forward!, call, arguments)
+        _operate_inplace(p, call, arguments, outs, reqs)
+        return call
+    end
+    y, saved = run_call(p, call, arguments, p.keywords, true)
+    _write_results(p, y isa Tuple ? y : (y,), outs, reqs)
+    return saved
 end
 
 function _operate_inplace(p::Prepared, f, arguments, outs, reqs)

@@ -104,6 +104,9 @@ _wants_ndarrays(T::Type{<:CustomFunction}) = _known(() -> Base.invokelatest(argk
 "The `mx.NDArray` over the memory of a Julia array."
 function as_ndarray end
 
+"Wait for what still reads an argument whose memory is about to go."
+done_with(x) = nothing
+
 "A result or a gradient without what is MXNet's around it: the memory of an `mx.NDArray`."
 plain(y) = y
 

@@ -106,8 +106,8 @@ end
 
 # ---- the reverse: an NDArray over Julia's memory ---------------------------------------------------------------
 
-const ROOTS = Dict{Int,Any}()   # Julia arrays that NDArrays lie over
-const ROOTED = Dict{Ptr{Cvoid},Int}()   # how many of them lie at an address
+const ROOTS = Dict{Int,Tuple{Any,Ptr{Cvoid}}}()   # Julia arrays that NDArrays lie over, and where those given away are
+const ROOTED = Dict{Ptr{Cvoid},Int}()   # how many were given away at an address
 const LAST_ROOT = Ref(0)
 
 "Does a live NDArray lie over the memory of `a`?"
@@ -123,16 +123,21 @@ function _let_go(a::Array)
     return false
 end
 
-"Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies."
-function adopt!(d::Descriptor, a::Array)
+"""
+    adopt!(d, a, given = true)
+
+Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies. `given` away: from
+then on MXNet relies on what is in it.
+"""
+function adopt!(d::Descriptor, a::Array, given::Bool = true)
     shape!(d, eltype(a), size(a))
     length(a) == 0 && return create!(d)
     key = LAST_ROOT[] += 1
     # Under another shape, so that `a` can be resized without moving or freeing this memory: Julia refuses that to
     # an array that shares its data (1.11 and later: gives it other memory, and this one stays).
-    ROOTS[key] = ndims(a) == 1 ? reshape(a, :, 1) : vec(a)
-    at = Ptr{Cvoid}(pointer(a))
-    ROOTED[at] = get(ROOTED, at, 0) + 1
+    at = given ? Ptr{Cvoid}(pointer(a)) : C_NULL
+    ROOTS[key] = (ndims(a) == 1 ? reshape(a, :, 1) : vec(a), at)
+    given && (ROOTED[at] = get(ROOTED, at, 0) + 1)
     data!(d, pointer(a))
     if ccall(C_ADOPT[], Cint, (Ptr{Int64}, Int64), d.at, key) != 0
         release_root(key)
@@ -149,7 +154,8 @@ end
 
 function release_root(key::Integer)
     haskey(ROOTS, Int(key)) || return nothing
-    at = Ptr{Cvoid}(pointer(pop!(ROOTS, Int(key))))
+    _, at = pop!(ROOTS, Int(key))
+    at == C_NULL && return nothing
     ROOTED[at] == 1 ? delete!(ROOTED, at) : (ROOTED[at] -= 1)
     return nothing
 end

@@ -1,5 +1,7 @@
 # Functions written in Julia as nodes of the graph: what MXNet.jl never shipped.
 
+export forward
+
 """
     forward(f, xs...)
 
@@ -156,10 +158,11 @@ function over(a::Array)
     words = Base.zeros(Int64, PyBridge.HEADER + PyBridge.WORDS)
     GC.@preserve words begin
         d = PyBridge._blank(PyBridge.Block(pointer(words)), 1)
-        PyBridge.adopt!(d, a)
+        PyBridge.adopt!(d, a, false)
         return NDArray(PyBridge.handle(d); owned = false)
     end
 end
 
 PyBridge.as_ndarray(a::Array) = over(a)
 PyBridge.plain(x::NDArray) = _memory(x)
+PyBridge.done_with(x::NDArray) = (_wait_to_write(x); nothing)

@@ -1,5 +1,7 @@
 # Symbols: what autograd has recorded, to be looked at. They are not computed with here.
 
+export SymbolicNode
+
 """
     SymbolicNode
 

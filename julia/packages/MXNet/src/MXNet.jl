@@ -14,4 +14,9 @@ export mx
 using PyBridge.mx
 eval(Expr(:export, filter(name -> name !== :mx, names(mx))...))
 
+# What Julia had in Base when MXNet.jl's first scripts were written.
+using LinearAlgebra: dot, norm
+using Statistics: mean
+export dot, mean, norm
+
 end
