@@ -75,21 +75,21 @@ function result_specs(number::Integer, shapes, candidates, numpy::Bool)
     sizes = map(s -> reverse(Tuple(map(Int, s))), Tuple(shapes))
     described(codes, make) = begin
         xs = map((s, c) -> make(DTYPES[c+1], s), sizes, Tuple(codes))
-        specs = _specs_for(p, target, map(x -> _laid_out(x, p.python), xs), numpy ? () : (1,))
+        specs = _specs_for(p, target, map(x -> argument(p, target, x), xs), numpy ? () : (1,))
         return Any[(p.python ? Tuple(s) : reverse(Tuple(s)), dtype_code(T)) for (s, T) in specs]
     end
     for codes in candidates, make in (_uneven, ones)
         try
             return described(codes, make)
         catch exception
-            exception isa OfMadeUpArguments || rethrow()
+            _of_made_up_arguments(exception) || rethrow()
         end
     end
     return described(first(candidates), _uneven)   # which throws
 end
 
 # What a function throws that is made for other element types, or for whole numbers.
-const OfMadeUpArguments = Union{MethodError,TypeError,InexactError,BoundsError,DomainError}
+_of_made_up_arguments(e) = e isa Union{MethodError,TypeError,InexactError,BoundsError,DomainError,mx.MXError}
 
 function _specs_for(p::Prepared, target, arguments, scalar)
     call = begin_call(p, target, p.keywords, arguments)
@@ -110,7 +110,7 @@ function _probed(p::Prepared, call, arguments, scalar)
     training, TRAINING[] = TRAINING[], 0
     try
         y = run_call(p, call, arguments, p.keywords, false)[1]
-        return map(r -> r isa Number ? (scalar, typeof(r)) : _spec(p, r), y isa Tuple ? y : (y,))
+        return map(r -> r isa Number ? (scalar, typeof(r)) : _spec(p, r), map(plain, y isa Tuple ? y : (y,)))
     finally
         TRAINING[] = training
         copy!(Random.default_rng(), rng)
