@@ -149,6 +149,16 @@ def hooks(rounds: int, table: Table) -> None:
                 table.add_row(what, str(calls), each, f"{1e3 * value:.2f}", over, ratio)
 
 
+def imperative(rounds: int, table: Table) -> None:
+    from imperative import TITLES, candidates
+
+    for name, runs in candidates().items():
+        seconds = medians(runs, rounds)
+        bare = f"{1e6 * seconds['bare']:,.1f}" if "bare" in seconds else ""
+        julia, python = seconds["julia"], seconds["python"]
+        table.add_row(TITLES[name], f"{1e6 * julia:,.1f}", f"{1e6 * python:,.1f}", bare, f"{julia / python:.2f}")
+
+
 def peak_megabytes() -> float:
     """The peak of this process's resident memory since `reset_peak`."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -244,9 +254,12 @@ def main(
         "network", "calls", "hook", "ms", "µs a call", "over upstream", title="forward, hybridized, hooked"
     )
     training = {batch: throughput.throughput_table(batch) for batch in BATCHES}
+    small = Table(
+        "16 floats", "(a) from Julia µs", "(b) from Python µs", "in libmxnet alone µs", "a/b", title="MXNet.jl's API"
+    )
     start = Table("process", "s", "over import mxnet", title="start-up")
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("measuring", total=len(sizes) + 5 + len(BATCHES))
+        task = progress.add_task("measuring", total=len(sizes) + 6 + len(BATCHES))
         for size in sizes:
             one_node(size, max(3, rounds // 3) if size == 2**24 else rounds, node)
             progress.advance(task)
@@ -259,13 +272,15 @@ def main(
         progress.advance(task)
         hooks(rounds, hook)
         progress.advance(task)
+        imperative(rounds, small)
+        progress.advance(task)
         throughput.prepare(threads=None)
         for batch, trained in training.items():
             throughput.throughput(trained, 2 * rounds, batch, (64,) if quick else throughput.WIDTHS)
             progress.advance(task)
         starts(3, start)
         progress.advance(task)
-    for table in (node, chain, room, mark, hook, *training.values(), start):
+    for table in (node, chain, room, mark, hook, small, *training.values(), start):
         if table.row_count:
             console.print(table)
 

@@ -26,6 +26,11 @@ def wait(name: str, words: int, count: int) -> None:
     _libmxnet.check_call(code)
 
 
+def wait_for_everything() -> None:
+    """`mx.waitall()` inside a served callback, which says why it cannot be."""
+    _libmxnet.check_call(_libmxnet._LIB.MXNDArrayWaitAll())
+
+
 def invoke(
     operator: int,
     n_inputs: int,

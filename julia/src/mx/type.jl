@@ -120,6 +120,15 @@ _wait_to_read(x::NDArray) = (_may_wait(WAIT_TO_READ, x, x.handle); x)
 "Wait until what reads `x` or writes to it is done, and return it."
 _wait_to_write(x::NDArray) = (_may_wait(WAIT_TO_WRITE, x, x.handle); x)
 
+const WAIT_ALL = Waiting(:MXNDArrayWaitAll)
+
+"""
+    waitall()
+
+Wait for everything that libmxnet has been asked to do.
+"""
+waitall() = _served() ? _dispatched(:wait_for_everything, nothing) : _may_wait(WAIT_ALL, nothing)
+
 "The elements of `x` into `a`, in the order in which they lie in memory."
 function _copy_to!(a::Array{T}, x::NDArray{T}) where {T}
     isempty(a) || _may_wait(COPY_TO_CPU, (a, x), x.handle, pointer(a), length(a))
