@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 
 import numpy as np
-import psutil
 import pytest
-from measures import Worker, numeric_gradient
+from measures import Worker, batch, grown_by, numeric_gradient
 
 pytestmark = pytest.mark.usefixtures("clean_flags")
 
@@ -74,12 +73,6 @@ def prepared(net, mx, mode, dtype="float64"):
     if mode is not None:
         net.hybridize(**mode)
     return net
-
-
-def batch(mx, size, dtype="float64"):
-    x = mx.nd.array(np.random.default_rng(size).normal(size=(size, 3)), dtype=dtype)
-    x.attach_grad()
-    return x
 
 
 def step(mx, net, x):
@@ -579,18 +572,8 @@ def test_bad_arguments_are_refused_by_name(pb, mx, blocks):
 def test_ten_thousand_marked_steps_do_not_grow(pb, mx, blocks):
     net = prepared(blocks.marking(lambda F, x: F.square(pb.mark_vars(F.sin(x))) * 2), mx, {})
     x = batch(mx, 64)
-    process = psutil.Process()
-
-    def steps(count):
-        for _ in range(count):
-            step(mx, net, x)
-        mx.nd.waitall()
-        gc.collect()
-        return process.memory_info().rss
-
-    begun = steps(1000)
-    grown = steps(9000) - begun
-    assert grown < 8 * 2**20, f"{grown / 2**20:.1f} MB more after 9,000 steps"
+    grown = grown_by(mx, lambda: step(mx, net, x), 1000, 9000)
+    assert grown < 8, f"{grown:.1f} MB more after 9,000 steps"
 
 
 def test_threads_that_share_a_block_each_get_the_marks_of_their_own_last_call(pb, mx, blocks, mode):
