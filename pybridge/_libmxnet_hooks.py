@@ -10,7 +10,7 @@ from typing import Any
 import mxnet
 from mxnet import _global_var
 
-from ._libmxnet import _LIB, NDArray, NumpyArray, array, check_call, quick, real
+from ._libmxnet import _LIB, MXNetError, NDArray, NumpyArray, array, check_call, operator_handle, quick, real
 from ._unseen import OWN
 
 #: An operator reports its name, the names of its arguments and their kinds.
@@ -138,7 +138,8 @@ def _described(creator: int) -> tuple[str, tuple[str, ...]]:
 @functools.cache
 def argument_names(operator: str) -> tuple[str, ...]:
     """The names of the arrays that the operator of this name takes; none for an unknown one."""
-    handle = ctypes.c_void_p()
-    if _LIB.NNGetOpHandle(operator.encode(), ctypes.byref(handle)):
+    try:
+        handle = operator_handle(operator)
+    except MXNetError:
         return ()
-    return _described(handle.value or 0)[1]
+    return _described(handle)[1]
