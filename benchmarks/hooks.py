@@ -1,8 +1,8 @@
 """What a look at every operator costs: a callback that does nothing, on LeNet and ResNet-18, hybridized.
 
 Each has a network of its own, for one that runs twice in a row finds its parameters in the cache; a hook stays there,
-as in use. The callback of upstream's `register_op_hook` gets bytes and a handle that nobody frees; "with arrays" makes of
-them what `pb.monitor` hands out, and frees it.
+as in use. The callback of upstream's `register_op_hook` gets bytes and a handle that nobody frees; "with arrays" makes
+of them what `pb.monitor` hands out, and frees it.
 """
 
 from __future__ import annotations
