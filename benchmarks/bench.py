@@ -126,13 +126,16 @@ def chains(rounds: int, table: Table) -> None:
 
 
 def marks(rounds: int, table: Table) -> None:
-    from marks import steps
+    from marks import CHANNELS, steps
 
-    seconds = medians({str(count): timed(step, 3) for count, step in steps().items()}, rounds)
-    for count, value in seconds.items():
-        ratio = value / seconds["0"]
-        each = f"{100 * (ratio - 1) / int(count):+.1f} %" if int(count) else ""
-        table.add_row(count, f"{1e3 * value:.1f}", f"{ratio:.3f}", each)
+    for channels in CHANNELS:
+        runs = {str(count): timed(step, 3) for count, step in steps(channels).items()}
+        seconds = medians(runs, rounds)
+        for count, value in seconds.items():
+            ratio = value / seconds["0"]
+            each = f"{100 * (ratio - 1) / int(count):+.1f} %" if int(count) else ""
+            first, then = channels
+            table.add_row(f"{first}, {then}", count, f"{1e3 * value:.1f}", f"{ratio:.3f}", each)
 
 
 def hooks(rounds: int, table: Table) -> None:
@@ -248,7 +251,12 @@ def main(
     chain = Table("nodes", "Julia µs/node", "native µs/node", "Julia, over 10", title="chains at 16 floats")
     room = Table("memory", "", title="memory")
     mark = Table(
-        "marks", "ms", "over none", "a mark", title="forward + backward, five convolutions, hybridized"
+        "channels",
+        "marks",
+        "ms",
+        "over none",
+        "a mark",
+        title="forward + backward, five convolutions, hybridized",
     )
     hook = Table(
         "network", "calls", "hook", "ms", "µs a call", "over upstream", title="forward, hybridized, hooked"

@@ -258,6 +258,10 @@ def _load() -> tuple[Any, Any]:
         "pb_serve": (o, (o, _I)),
         "pb_drain_values": (None, ()),
         "pb_wrap_dealloc": (_I, (o, ctypes.c_char_p)),
+        "pb_hooks_with": (None, (o, o, o, o, ctypes.c_char_p)),
+        "pb_on_operator": (None, (ctypes.c_char_p, ctypes.c_char_p, _P)),
+        "pb_listen": (None, (o, o)),
+        "pb_heard": (o, ()),
     }
     for name, (result, arguments) in with_python.items():
         function = getattr(held, name)

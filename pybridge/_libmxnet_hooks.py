@@ -10,48 +10,41 @@ from typing import Any
 import mxnet
 from mxnet import _global_var
 
-from ._libmxnet import _LIB, NDArray, NumpyArray, array, check_call, real
-
-_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
+from ._libmxnet import _LIB, MXNetError, NDArray, NumpyArray, array, check_call, operator_handle, quick, real
+from ._unseen import OWN
 
 #: An operator reports its name, the names of its arguments and their kinds.
 _texts = ctypes.POINTER(ctypes.c_char_p)
 
 
-def hook(report: Callable[[str, str, Any], None]) -> Any:
-    """A C function for cached operators to call, which reports node, operator and handle; it must never be freed."""
-
-    return _HOOK(lambda node, operator, handle: report(node.decode(), operator.decode(), handle))
-
-
-def set_hook(operator: Any, function: Any, inputs: bool) -> None:
-    """Let a cached operator call `function` for its operators' outputs, and (with `inputs`) before that their inputs.
+def set_hook(operator: Any, inputs: bool) -> None:
+    """Let a cached operator report its operators' outputs, and (with `inputs`) before that their inputs.
 
     libmxnet has no way to take a hook off again.
     """
+    function = ctypes.cast(quick.pb_on_operator, ctypes.c_void_p)
     check_call(_LIB.MXCachedOpRegisterOpHook(operator.handle, function, ctypes.c_bool(inputs)))
 
 
-def maker(sparse: bool) -> Callable[[int], NDArray]:
-    """What makes an NDArray of the handle that a hook was given, which is the hook's to free.
-
-    With `sparse` it asks each for its storage type, which takes as long as all the rest.
-    """
-    pointer = ctypes.c_void_p
-    if mxnet.util.is_np_array():
-        return lambda handle: NumpyArray(pointer(handle))
-    make = _global_var._ndarray_cls if sparse else NDArray
-    return lambda handle: make(pointer(handle))
+def listen(heard: Callable[[str, str, NDArray], Any]) -> None:
+    """Let `heard` hear of the operators of the call that this thread makes next, until `no_longer`."""
+    quick.pb_listen(heard, NumpyArray if mxnet.util.is_np_array() else NDArray)
 
 
-def any_sparse(arguments: Sequence[Any], places: Sequence[int] | None = None) -> bool:
-    """Is one of the inputs of an MXInvokeCachedOpEx sparse?  Those at `places`, or all."""
-    storage = ctypes.c_int()
-    for handle in [arguments[2][i] for i in places] if places is not None else list(arguments[2]):
-        check_call(real("MXNDArrayGetStorageType")(ctypes.c_void_p(handle), ctypes.byref(storage)))
-        if storage.value > 0:
-            return True
-    return False
+def no_longer() -> BaseException | None:
+    """The call is over; returns what was raised first, after which nobody heard of anything."""
+    failure: BaseException | None = quick.pb_heard()
+    return failure
+
+
+def reports_of_helpers_go_to(function: Callable[[bytes, bytes, int], None]) -> None:
+    """A helper of the dispatch calls `function` with what its call reports: `report` is to be called on the owner."""
+    quick.pb_hooks_with(ctypes.c_void_p, NDArray, _global_var._ndarray_cls, function, OWN.encode())
+
+
+def report(node: bytes, operator: bytes, handle: int) -> None:
+    """As if this thread had made the call."""
+    quick.pb_on_operator(node, operator, handle)
 
 
 def free(handle: int) -> None:
@@ -145,7 +138,8 @@ def _described(creator: int) -> tuple[str, tuple[str, ...]]:
 @functools.cache
 def argument_names(operator: str) -> tuple[str, ...]:
     """The names of the arrays that the operator of this name takes; none for an unknown one."""
-    handle = ctypes.c_void_p()
-    if _LIB.NNGetOpHandle(operator.encode(), ctypes.byref(handle)):
+    try:
+        handle = operator_handle(operator)
+    except MXNetError:
         return ()
-    return _described(handle.value or 0)[1]
+    return _described(handle)[1]

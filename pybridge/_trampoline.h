@@ -4,8 +4,8 @@
  * arrays, `_trampoline_values.c` frees Julia values where they may be freed, `_trampoline_helpers.c` has threads that
  * make calls for the owner, `_trampoline_signals.c` passes a signal of Julia's on, `_trampoline_pump.c` serves on the
  * owner meanwhile, `_trampoline_requests.c` is how others ask the owner, `_trampoline_nodes.c` is what libmxnet's own
- * threads run, `_trampoline_operators.c` makes Julia functions operators of symbolic graphs, `_trampoline.c` makes them
- * nodes of the autograd tape. Each uses only those before it.
+ * threads run, `_trampoline_operators.c` makes Julia functions operators of symbolic graphs, `_trampoline_hooks.c` tells
+ * Python of operators that run, `_trampoline.c` makes Julia functions nodes of the autograd tape. Each uses only those before it.
  *
  * One mutex, `mu`, guards every list.  No call into libmxnet, Python or Julia is made while it is held: libmxnet may
  * call back (delete) from inside any of its functions.

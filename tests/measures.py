@@ -13,6 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 
 LAYERS = Path(__file__).with_name("layers.jl")
 POINTS = np.array([[-2.0, -0.5, 0.0], [0.25, 1.0, 3.0]])
@@ -84,6 +85,27 @@ def collect_garbage(pb: ModuleType, mx: ModuleType) -> None:
         mx.nd.waitall()
         pb.asjulia(mx.nd.zeros(1))
         pb.jl.GC.gc()
+
+
+def batch(mx: ModuleType, size: int, dtype: str = "float64") -> Any:
+    """A leaf of `size` rows of three normal numbers, the same for the same size."""
+    x = mx.nd.array(np.random.default_rng(size).normal(size=(size, 3)), dtype=dtype)
+    x.attach_grad()
+    return x
+
+
+def grown_by(mx: ModuleType, step: Callable[[], Any], before: int, after: int) -> float:
+    """Megabytes that the process grows by in `after` steps, when it has made `before`."""
+
+    def steps(count: int) -> int:
+        for _ in range(count):
+            step()
+        mx.nd.waitall()
+        gc.collect()
+        return int(psutil.Process().memory_info().rss)
+
+    begun = steps(before)
+    return (steps(after) - begun) / 2**20
 
 
 class Worker(threading.Thread):

@@ -1,4 +1,8 @@
-"""A hybridized block's cached operator with marks in its graph: it makes the zeros, and hands the values on.
+"""A hybridized block's cached operator with marks in its graph: one cached operator for each part between marks.
+
+Between them a value is marked as in eager code. Were the graph kept whole, each marked value would be a result of it
+besides the block's own, for which libmxnet takes a gradient of zeros and adds that to the value's gradient. This costs
+more than all the rest, for oneDNN's layouts have to be turned for it.
 
 `mxnet.ndarray.CachedOp`, which blocks make theirs with, is replaced when this room is entered. A graph without marks
 gets the operator that it would have got.
@@ -13,17 +17,18 @@ from typing import Any
 import mxnet
 from mxnet.ndarray import CachedOp
 
-from .. import _libmxnet, _marks
-from .._libmxnet import GraphError, NDArray
+from .. import _libmxnet, _libmxnet_marks, _marks
+from .._libmxnet import NDArray
+from .._unseen import unseen
 from . import calls, traced
-from .rewrite import Entry, load, marks_in, with_zeros, zero_name
+from .rewrite import Entry, Part, cut, load, marks_in
 
 _Plain: Any = CachedOp
 
 Sink = Callable[[Sequence[NDArray]], None]
 
 
-class MarkedOp(_Plain):
+class MarkedOp:
     """The cached operator of a graph with marks. Callers see the arguments and results of the one without."""
 
     def __init__(
@@ -35,82 +40,74 @@ class MarkedOp(_Plain):
     ) -> None:
         """Marks of `mark_vars` are those of the graph; the values of `chosen` go to `sink`."""
         graph = load(symbol)
+        nodes = graph["nodes"]
         marks = sorted(traced.known(marks_in(graph)).items(), key=lambda item: traced.order(item[0]))
-        self._outputs = len(graph["heads"])
         self._paths = [traced.path(label) for label, _ in marks]
         self._sink = sink
-        names: list[str] = symbol.list_inputs()
-        self._symbol = with_zeros(symbol, graph, [node for _, node in marks], chosen)
-        zeros = {zero_name(i): i for i in range(len(marks) + len(chosen))}
-        inputs: list[str] = self._symbol.list_inputs()
-        #: For each input of the new graph: which of the old one's it is, or (from `len(names)` on) which zero.
-        where = {name: i for i, name in enumerate(names)}
-        self._sources = [where[name] if name in where else len(names) + zeros[name] for name in inputs]
-        arguments = set(symbol.list_arguments())
-        self._named = [(i, name) for i, name in enumerate(names) if name in arguments]
-        self._zero_names = list(zeros)
-        data = dict(flags).get("data_indices", range(len(names)))
-        self._data: list[int] = list(data)
-        self._kinds: dict[Any, list[tuple[Any, Any]]] = {}
-        super().__init__(self._symbol, self._moved(flags, inputs, {names[i] for i in data}))
-
-    def _moved(
-        self, flags: Sequence[tuple[str, Any]], inputs: list[str], data: set[str]
-    ) -> list[tuple[str, Any]]:
-        """The flags with the places that inputs have now; the zeros are data, they change with every call."""
-        kept = [(key, value) for key, value in flags if key not in ("data_indices", "param_indices")]
-        if len(kept) == len(flags):
-            return kept
-        data = data | set(self._zero_names)
-        return [
-            ("data_indices", [i for i, name in enumerate(inputs) if name in data]),
-            ("param_indices", [i for i, name in enumerate(inputs) if name not in data]),
-            *kept,
+        places = {node["name"]: i for i, node in enumerate(nodes) if node["op"] == "null"}
+        self._inputs: list[Entry] = [(places[name], 0) for name in symbol.list_inputs()]
+        self._heads: list[Entry] = [(i, k) for i, k, *_ in graph["heads"]]
+        #: Where each value that is to be marked is in the graph, and where it is afterwards.
+        self._marks: list[tuple[Entry, Entry]] = [
+            *(((nodes[node]["inputs"][0][0], nodes[node]["inputs"][0][1]), (node, 0)) for _, node in marks),
+            *((entry, entry) for entry in chosen),
+        ]
+        data = dict(flags).get("data_indices")
+        parameters = set() if data is None else set(self._inputs) - {self._inputs[i] for i in data}
+        self._parts = [
+            (part, None if part.symbol is None else _Part(part, flags, parameters))
+            for part in cut(symbol, graph, self._marks)
         ]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            raise TypeError(f"a graph with marks takes no keyword arguments, got {', '.join(kwargs)}")
+    def __call__(self, *args: Any) -> Any:
         recording = _libmxnet.is_recording()
-        context = args[0].context
-        make = _marks.new_leaf if recording else _marks.minus_zeros
-        leaves = [make(shape, dtype, context) for shape, dtype in self._kinds_for(args)]
-        given = (*args, *leaves)
-        results = super().__call__(*[given[source] for source in self._sources])
-        values = results[self._outputs :]
-        if recording:
-            for value, leaf in zip(values, leaves):
-                _marks.tie(value, leaf, "mark_vars")
-        for value, path in zip(values, self._paths):
+        values: dict[Entry, NDArray] = dict(zip(self._inputs, args))
+        found: dict[int, NDArray] = {}
+        for part, operator in self._parts:
+            if operator is not None:
+                results = operator(*[values[entry] for entry in part.takes])
+                values.update(zip(part.gives, results if len(part.gives) > 1 else [results]))
+            for number in part.marks:
+                before, after = self._marks[number]
+                found[number] = values[after] = _marked(values[before], before in self._inputs, recording)
+        marked = [found[number] for number in range(len(self._marks))]
+        for value, path in zip(marked, self._paths):
             calls.register(value, path)
         if self._sink is not None:
-            self._sink(values[len(self._paths) :])
-        return results[0] if self._outputs == 1 else results[: self._outputs]
+            self._sink(marked[len(self._paths) :])
+        results = [values[entry] for entry in self._heads]
+        return results[0] if len(results) == 1 else results
 
-    def _kinds_for(self, args: Sequence[NDArray]) -> list[tuple[Any, Any]]:
-        """Shape and dtype of each zero; they depend on the data alone, and are inferred once for each of its shapes."""
-        key = (_libmxnet.is_np_shape(), *((args[i].shape, args[i].dtype) for i in self._data))
-        found = self._kinds.get(key)
-        if found is None:
-            found = self._kinds[key] = self._inferred(args)
-        return found
+    def _register_op_hook(self, callback: Any, monitor_all: bool = False) -> None:
+        for _, operator in self._parts:
+            if operator is not None:
+                operator._register_op_hook(callback, monitor_all)
 
-    def _inferred(self, args: Sequence[NDArray]) -> list[tuple[Any, Any]]:
-        shapes = self._symbol.infer_shape_partial(**{name: args[i].shape for i, name in self._named})[0]
-        types = self._symbol.infer_type_partial(**{name: args[i].dtype for i, name in self._named})[0]
-        names = self._symbol.list_arguments()
-        found = []
-        for name in self._zero_names:
-            shape, dtype = shapes[names.index(name)], types[names.index(name)]
-            known = shape is not None and dtype is not None and all(side >= 0 for side in shape)
-            if not known or (not _libmxnet.is_np_shape() and (not shape or 0 in shape)):
-                raise GraphError(
-                    f"the shape of marked value {self._zero_names.index(name)} of the graph cannot be inferred from "
-                    "the shapes of the inputs (as after boolean_mask). Do not hybridize the block, or mark another "
-                    "value."
-                )
-            found.append((shape, dtype))
-        return found
+
+def _marked(value: NDArray, is_input: bool, recording: bool) -> NDArray:
+    with unseen():
+        if not recording:
+            return value.copy() if is_input else value
+        leaf = _marks.new_leaf(value.shape, value.dtype, value.context)
+        # libmxnet hands one array to both terms of a sum as their gradient. That of an input may have to be added to
+        # what is there, and the other term would get the sum, so a copy goes in between.
+        marked = _libmxnet_marks.add(value, leaf, is_input, False)
+    _marks.tie(marked, leaf, "mark_vars")
+    return marked
+
+
+class _Part(_Plain):
+    """The cached operator of a part of a graph."""
+
+    def __init__(self, part: Part, flags: Sequence[tuple[str, Any]], parameters: set[Entry]) -> None:
+        self._symbol = part.symbol  # for who watches its operators
+        kept = [(key, value) for key, value in flags if key not in ("data_indices", "param_indices")]
+        if len(kept) < len(flags):
+            kept += [
+                ("data_indices", [i for i, entry in enumerate(part.takes) if entry not in parameters]),
+                ("param_indices", [i for i, entry in enumerate(part.takes) if entry in parameters]),
+            ]
+        super().__init__(part.symbol, kept)
 
 
 class _Marking(_Plain):

@@ -39,6 +39,7 @@ class Monitor:
     ) -> None:
         self.block, self.callback = block, callback
         self.monitor_all, self.names, self.backward = monitor_all, names, backward
+        self.direct = callback if names is None and type(self).report is Monitor.report else None
         self._wanted: dict[str, bool] = {}
         watch.add(self)
 

@@ -23,7 +23,7 @@ from mxnet.gluon import Block, HybridBlock, Parameter
 
 from .. import _blocks, _dispatch, _libmxnet, _libmxnet_hooks, functions, julia
 from .._libmxnet import NDArray
-from .._unseen import OWN, is_unseen, unseen
+from .._unseen import is_unseen, unseen
 
 _initialize: Any = Parameter._finish_deferred_init
 _CachedOp: Any = mxnet._ctypes.ndarray.CachedOp
@@ -36,6 +36,8 @@ class Watcher(Protocol):
     names: Sequence[str] | None
     monitor_all: bool
     backward: bool
+    #: To be called in place of `report`, if every call of it is one of that.
+    direct: Callable[[str, str, NDArray], Any] | None
 
     def begin(self, backward: bool) -> None:
         """A call of libmxnet begins that will report."""
@@ -45,12 +47,8 @@ class Watcher(Protocol):
     def report(self, name: str, operator: str, array: NDArray, output: bool) -> None: ...
 
 
-Reported = Callable[[str, str, int], None]
-
-
 class _Here(threading.local):
     def __init__(self) -> None:
-        self.reported: Reported | None = None  # who hears of the call that is under way
         self.failure: BaseException | None = None
         self.busy = False  # inside a watcher, whose own operators are nobody's concern
 
@@ -58,7 +56,7 @@ class _Here(threading.local):
 _here = _Here()
 _watchers: tuple[Watcher, ...] = ()
 _hooked: dict[int, _Hooked] = {}  # by the id of the cached operator that they run instead of
-_under_way: list[tuple[int, Reported]] = []  # calls that report, with the thread that made them
+_under_way: list[int] = []  # the threads that make calls which report
 
 
 def add(watcher: Watcher) -> None:
@@ -174,9 +172,7 @@ def _julia_function(name: str, arguments: Sequence[NDArray], results: Sequence[N
 class _Hooked:
     """An operator with a hook that runs instead of a block's own cached operator."""
 
-    def __init__(
-        self, original: Any, symbol: Any, data: Sequence[int] | None, arguments: Sequence[Any]
-    ) -> None:
+    def __init__(self, original: Any, symbol: Any) -> None:
         self.original = original  # kept, for it is found by its id
         flags: list[tuple[str, Any]] = [("inline_limit", 0)]
         if julia.started():
@@ -184,25 +180,18 @@ class _Hooked:
             # a bulk: the owner, where the watchers run, would not wait for them and read what was there before.
             flags += [("forward_bulk_size", 0), ("backward_bulk_size", 0)]
         self.operator = _CachedOp(symbol, flags)
-        self._data = data
-        text = symbol.tojson(remove_amp_cast=False)
-        self._sparse = "sparse" in text or "storage" in text or _libmxnet_hooks.any_sparse(arguments)
-
-    def maker(self, arguments: Sequence[Any]) -> Callable[[int], NDArray]:
-        return _libmxnet_hooks.maker(self._sparse or _libmxnet_hooks.any_sparse(arguments, self._data))
 
 
 def _cached(call: Any, *arguments: Any) -> int:
     watchers = _watching()
     frame = sys._getframe(1)
-    hooked = _with_hook(frame, arguments) if watchers else None
+    hooked = _with_hook(frame) if watchers else None
     if hooked is None:
         return int(call(*arguments))
     inputs = any(watcher.monitor_all for watcher in watchers)
-    _libmxnet_hooks.set_hook(hooked.operator, _hook, inputs)
+    _libmxnet_hooks.set_hook(hooked.operator, inputs)
     arguments = _libmxnet_hooks.with_operator(arguments, hooked.operator)
-    code = _heard(_hearing(watchers, hooked.maker(arguments), inputs), watchers, False, call, arguments)
-    failure = _settle()
+    code, failure = _heard(watchers, inputs, False, call, arguments)
     if failure is not None:
         if not code:
             _libmxnet_hooks.drop_results(arguments)
@@ -210,13 +199,13 @@ def _cached(call: Any, *arguments: Any) -> int:
     return code
 
 
-def _with_hook(frame: Any, arguments: Sequence[Any]) -> _Hooked | None:
+def _with_hook(frame: Any) -> _Hooked | None:
     """What runs instead of the operator that is called in `frame`; None where its graph is not known."""
     operator = frame.f_locals.get("self")
     found = _hooked.get(id(operator))
     if found is not None:
         return found
-    symbol, data = getattr(operator, "_symbol", None), None
+    symbol = getattr(operator, "_symbol", None)
     if symbol is None:
         while frame is not None and frame.f_code is not HybridBlock._call_cached_op.__code__:
             frame = frame.f_back
@@ -224,8 +213,7 @@ def _with_hook(frame: Any, arguments: Sequence[Any]) -> _Hooked | None:
         if block is None or block._cached_op is not operator:
             return None
         symbol = block._cached_graph[1]
-        data = [i for i, (is_data, _) in enumerate(block._cached_op_args) if is_data]
-    made = _hooked[id(operator)] = _Hooked(operator, symbol, data, arguments)
+    made = _hooked[id(operator)] = _Hooked(operator, symbol)
     return made
 
 
@@ -233,66 +221,54 @@ def _backward(call: Any, *arguments: Any) -> int:
     watchers = [w for w in _watchers if w.backward] if not _here.busy else []
     if not watchers:
         return int(call(*arguments))
-    code = _heard(
-        _hearing(watchers, _libmxnet_hooks.maker(sparse=True), True), watchers, True, call, arguments
-    )
-    failure = _settle()
+    code, failure = _heard(watchers, True, True, call, arguments)
     if failure is not None:
         raise failure
     return code
 
 
-def _heard(reported: Reported, watchers: Sequence[Watcher], backward: bool, call: Any, arguments: Any) -> int:
+def _heard(
+    watchers: Sequence[Watcher], inputs: bool, backward: bool, call: Any, arguments: Any
+) -> tuple[int, BaseException | None]:
     """Make a call of libmxnet; what Python runs on this thread meanwhile are the watchers alone."""
-    here = _here
-    before, here.reported, here.busy = here.reported, reported, True
-    made = (threading.get_ident(), reported)
-    _under_way.append(made)
+    thread = threading.get_ident()
+    for watcher in watchers:
+        watcher.begin(backward=backward)
+    _here.busy = True
+    _under_way.append(thread)
+    _libmxnet_hooks.listen(_hearing(watchers, inputs, backward))
     try:
-        for watcher in watchers:
-            watcher.begin(backward=backward)
-        return int(call(*arguments))
+        code = int(call(*arguments))
     finally:
-        _under_way.remove(made)
-        here.reported, here.busy = before, False
+        failure = _libmxnet_hooks.no_longer()
+        _under_way.remove(thread)
+        _here.busy = False
+    return code, failure
 
 
-def _hearing(watchers: Sequence[Watcher], make: Callable[[int], NDArray], inputs: bool) -> Reported:
-    """What takes the reports of one call, as quick as can be: it is called for every operator."""
-    here = _here
-    if len(watchers) > 1 or watchers[0].names is not None or not watchers[0].monitor_all:
+def _hearing(watchers: Sequence[Watcher], inputs: bool, backward: bool) -> Callable[[str, str, NDArray], Any]:
+    """What hears of the operators of one call, as quick as can be: it is called for every one of them."""
+    first = watchers[0]
+    # A forward shows inputs only if they are wanted, a backward always.
+    if len(watchers) == 1 and first.direct is not None and (first.monitor_all or not backward):
+        return first.direct
 
-        def several(name: str, operator: str, handle: int) -> None:
-            array = make(handle)
-            if OWN not in name and here.failure is None:
-                _tell(watchers, name, operator, array, not (inputs and is_input(name, operator)))
+    def tell(name: str, operator: str, array: NDArray) -> None:
+        output = not (inputs and is_input(name, operator))
+        for watcher in watchers:
+            if (output or watcher.monitor_all) and (watcher.names is None or watcher.wants(name)):
+                watcher.report(name, operator, array, output)
 
-        return several
-    report = watchers[0].report
-
-    def one(name: str, operator: str, handle: int) -> None:
-        array = make(handle)
-        if OWN not in name and here.failure is None:
-            try:
-                report(name, operator, array, not is_input(name, operator))
-            except BaseException as failure:
-                here.failure = failure
-
-    return one
+    return tell
 
 
-def _reported(name: str, operator: str, handle: Any) -> None:
-    """A cached operator reports; never raises, for libmxnet would not know what to do with that."""
-    reported = _here.reported
-    if reported is not None:
-        reported(name, operator, handle)
-        return
-    # The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile.
-    for caller, heard in _under_way[::-1]:
-        if caller == julia.owner() != threading.get_ident():
-            _dispatch.on_owner(functools.partial(heard, name, operator, handle), operator)
-            return
-    _libmxnet_hooks.free(handle)
+def _from_helper(node: bytes, operator: bytes, handle: int) -> None:
+    """The dispatch's helper makes the call, for there are Julia functions in the graph. The owner serves meanwhile."""
+    if julia.owner() in _under_way:
+        report = functools.partial(_libmxnet_hooks.report, node, operator, handle)
+        _dispatch.on_owner(report, operator.decode())
+    else:
+        _libmxnet_hooks.free(handle)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -323,7 +299,7 @@ def check_backward(block: Block) -> None:
         check_backward(child)
 
 
-_hook = _libmxnet_hooks.hook(_reported)
+_libmxnet_hooks.reports_of_helpers_go_to(_from_helper)
 _WRAPPERS: dict[str, Any] = {
     "MXImperativeInvokeEx": _imperative,
     "MXInvokeCachedOpEx": _cached,
