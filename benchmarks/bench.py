@@ -159,7 +159,9 @@ def imperative(rounds: int, table: Table) -> None:
         seconds = medians(runs, rounds)
         bare = f"{1e6 * seconds['bare']:,.1f}" if "bare" in seconds else ""
         julia, python = seconds["julia"], seconds["python"]
-        table.add_row(TITLES[name], f"{1e6 * julia:,.1f}", f"{1e6 * python:,.1f}", bare, f"{julia / python:.2f}")
+        table.add_row(
+            TITLES[name], f"{1e6 * julia:,.1f}", f"{1e6 * python:,.1f}", bare, f"{julia / python:.2f}"
+        )
 
 
 def peak_megabytes() -> float:
@@ -263,7 +265,12 @@ def main(
     )
     training = {batch: throughput.throughput_table(batch) for batch in BATCHES}
     small = Table(
-        "16 floats", "(a) from Julia µs", "(b) from Python µs", "in libmxnet alone µs", "a/b", title="MXNet.jl's API"
+        "16 floats",
+        "(a) from Julia µs",
+        "(b) from Python µs",
+        "in libmxnet alone µs",
+        "a/b",
+        title="MXNet.jl's API",
     )
     start = Table("process", "s", "over import mxnet", title="start-up")
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -47,7 +47,9 @@ def run(file: Path, arguments: Sequence[str]) -> int:
     main = julia.start()
     shadowed = str(main.seval(_PREPARE)(str(file), list(arguments), str(packages())))
     if shadowed:
-        sys.stderr.write(f'pybridge run: "using MXNet" means PyBridge.mx here, not the package in {shadowed}\n')
+        sys.stderr.write(
+            f'pybridge run: "using MXNet" means PyBridge.mx here, not the package in {shadowed}\n'
+        )
     before = _let_interrupts_end_us()
     try:
         julia.include(file)
@@ -67,7 +69,7 @@ def _hint(text: str) -> str:
         return ""
     return (
         f"\n{found[1]} belongs to MXNet.jl's symbolic half, which pybridge does not run. `pybridge migrate` turns simple "
-        "symbolic networks into Gluon blocks; see \"Running MXNet.jl code\" in the documentation.\n"
+        'symbolic networks into Gluon blocks; see "Running MXNet.jl code" in the documentation.\n'
     )
 
 

@@ -1,11 +1,13 @@
 /* What the files of the trampoline share.
  *
- * One module, lowest file first: `_trampoline_state.c` has what there is once, `_trampoline_arrays.c` describes and keeps
- * arrays, `_trampoline_values.c` frees Julia values where they may be freed, `_trampoline_helpers.c` has threads that
- * make calls for the owner, `_trampoline_signals.c` passes a signal of Julia's on, `_trampoline_pump.c` serves on the
- * owner meanwhile, `_trampoline_requests.c` is how others ask the owner, `_trampoline_nodes.c` is what libmxnet's own
- * threads run, `_trampoline_operators.c` makes Julia functions operators of symbolic graphs, `_trampoline_hooks.c` tells
- * Python of operators that run, `_trampoline.c` makes Julia functions nodes of the autograd tape. Each uses only those before it.
+ * One module, lowest file first: `_trampoline_state.c` has what there is once, `_trampoline_arrays.c` describes and
+ * keeps arrays, `_trampoline_shared.c` counts who holds those of both languages, `_trampoline_values.c` frees Julia
+ * values where they may be freed, `_trampoline_helpers.c` has threads that make calls for the owner,
+ * `_trampoline_signals.c` passes a signal of Julia's on, `_trampoline_pump.c` serves on the owner meanwhile,
+ * `_trampoline_requests.c` is how others ask the owner, `_trampoline_nodes.c` is what libmxnet's own threads run,
+ * `_trampoline_operators.c` makes Julia functions operators of symbolic graphs, `_trampoline_hooks.c` tells Python
+ * of operators that run, `_trampoline.c` makes Julia functions nodes of the autograd tape. Each uses only those
+ * before it.
  *
  * One mutex, `mu`, guards every list.  No call into libmxnet, Python or Julia is made while it is held: libmxnet may
  * call back (delete) from inside any of its functions.
@@ -162,6 +164,10 @@ void restore_np_shape(int before);
 EXPORT int pb_describe(int64_t *block, handle_t *handles, int count, int written);
 EXPORT void pb_release_block(int64_t *block);
 EXPORT int pb_is_training(void);
+
+/* ---- from _trampoline_shared.c ------------------------------------------------------------------------------ */
+
+EXPORT int pb_free_array(handle_t h);
 
 /* ---- from _trampoline_helpers.c ----------------------------------------------------------------------------- */
 

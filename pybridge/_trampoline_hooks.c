@@ -57,7 +57,7 @@ static PyObject *new_array(handle_t h) {
 static void drop_array(PyObject *array, handle_t h) {
     if (!spare && Py_REFCNT(array) == 1 && (PyObject *)Py_TYPE(array) == plain_type) {
         PyObject_SetAttr(array, handle_name, Py_None);
-        mx.free(h);
+        pb_free_array(h); /* Julia may hold it, too */
         spare = array;
     } else {
         Py_DECREF(array);

@@ -109,7 +109,9 @@ def demo(
 
 
 @app.command(
-    epilog=_examples("pybridge run train.jl", "pybridge run train.jl --epochs 10   # the script's own arguments"),
+    epilog=_examples(
+        "pybridge run train.jl", "pybridge run train.jl --epochs 10   # the script's own arguments"
+    ),
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )
 def run(

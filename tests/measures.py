@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import textwrap
 import threading
 from collections.abc import Callable
@@ -102,7 +101,7 @@ def grown_by(mx: ModuleType, step: Callable[[], Any], before: int, after: int) -
             step()
         mx.nd.waitall()
         gc.collect()
-        return int(psutil.Process().memory_info().rss)
+        return resident_bytes()
 
     begun = steps(before)
     return (steps(after) - begun) / 2**20
@@ -163,7 +162,7 @@ def assert_plain_words(error: BaseException) -> None:
 
 def resident_bytes() -> int:
     """Memory of this process that is in use now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(psutil.Process().memory_info().rss)
 
 
 def address(x: Any) -> int:

@@ -116,7 +116,9 @@ def test_sparse_arrays_stay_pythons(jl: Any, mx: ModuleType) -> None:
     assert jl.same(x) is x
 
 
-def test_a_gradient_attached_on_one_side_is_there_on_the_other(jl: Any, mx: ModuleType, pb: ModuleType) -> None:
+def test_a_gradient_attached_on_one_side_is_there_on_the_other(
+    jl: Any, mx: ModuleType, pb: ModuleType
+) -> None:
     x = mx.nd.array([1, 2, 3])
     jl.keep(x)
     x.attach_grad()  # after Julia got hold of it
@@ -235,7 +237,9 @@ def test_a_hundred_thousand_crossings_leave_nothing_behind(jl: Any, mx: ModuleTy
     from pybridge._libmxnet import quick
 
     x = mx.nd.ones((64, 64))
-    through = pb.jl.seval("x -> (Crossing.keep(x); length(Crossing.KEPT) > 500 && Crossing.drop(); Crossing.square(x))")
+    through = pb.jl.seval(
+        "x -> (Crossing.keep(x); length(Crossing.KEPT) > 500 && Crossing.drop(); Crossing.square(x))"
+    )
 
     def cross(times: int) -> None:
         for i in range(times):
@@ -260,9 +264,7 @@ def test_a_hundred_thousand_crossings_leave_nothing_behind(jl: Any, mx: ModuleTy
     assert (x.asnumpy() == 1).all()
 
 
-def test_a_function_on_ndarrays_works_in_a_hybridized_block(
-    jl: Any, mx: ModuleType, pb: ModuleType
-) -> None:
+def test_a_function_on_ndarrays_works_in_a_hybridized_block(jl: Any, mx: ModuleType, pb: ModuleType) -> None:
     values = mx.nd.array([1, 2, 3])
     gradients = []
     for hybridize in (False, True):
@@ -294,3 +296,17 @@ def test_memory_that_a_backward_has_seen_is_used_again_without_complaint(
             y = (jl.halved(x * 3) - 1) * 2
         jl.backward(y)
     assert (x.grad.asnumpy() == 3).all()
+
+
+def test_arrays_that_a_monitor_gives_to_julia_live_as_long_as_julia_holds_them(
+    jl: Any, mx: ModuleType, pb: ModuleType
+) -> None:
+    net = mx.gluon.nn.Dense(2)
+    net.initialize(mx.init.One())
+    net.hybridize()
+    with pb.monitor(net, lambda name, operator, array: jl.keep(array)):
+        net(mx.nd.ones((3, 4)))
+    for _ in range(50):
+        mx.nd.zeros((3, 2)).wait_to_read()  # takes memory that was freed
+    assert jl.kept().asnumpy().tolist() == [[4, 4]] * 3
+    jl.drop()

@@ -95,7 +95,7 @@ def test_a_script_that_exits_gives_its_status_and_loses_no_output(tmp_path: Path
 
 def test_an_error_names_file_and_line_and_the_status_is_1(tmp_path: Path) -> None:
     script = tmp_path / "fails.jl"
-    script.write_text("using MXNet\nprintln(\"so far\")\nerror(\"on purpose\")\n", encoding="utf-8")
+    script.write_text('using MXNet\nprintln("so far")\nerror("on purpose")\n', encoding="utf-8")
 
     done = run(script)
 
@@ -144,7 +144,7 @@ def test_ctrl_c_ends_a_script(tmp_path: Path) -> None:
     import signal
 
     script = tmp_path / "long.jl"
-    script.write_text("println(\"begun\"); flush(stdout)\nwhile true end\n", encoding="utf-8")
+    script.write_text('println("begun"); flush(stdout)\nwhile true end\n', encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "pybridge", "run", str(script)], stdout=subprocess.PIPE, text=True
     )

@@ -20,9 +20,7 @@ _OPERATOR_STYPES = {"MXImperativeInvokeEx": 8}
 def wait(name: str, words: int, count: int) -> None:
     """A call inside a served callback: a helper makes it while the owner pumps."""
     arguments = (ctypes.c_size_t * count).from_address(words)
-    code = run_blocking(
-        _libmxnet.address(name), arguments, None, name, _OPERATOR_STYPES.get(name, 0)
-    )
+    code = run_blocking(_libmxnet.address(name), arguments, None, name, _OPERATOR_STYPES.get(name, 0))
     _libmxnet.check_call(code)
 
 

@@ -22,9 +22,7 @@ def _install() -> None:
     bridge = main.PyBridge
     check = os.environ.get("PYBRIDGE_CHECK", "") not in ("", "0")
     getattr(bridge, "link!")(_libmxnet.pybridge_addresses(), check)
-    getattr(bridge.mx, "link!")(
-        _libmxnet.library_path(), *_libmxnet.words_for_julia(), from_julia
-    )
+    getattr(bridge.mx, "link!")(_libmxnet.library_path(), *_libmxnet.words_for_julia(), from_julia)
     _libmxnet.interpose("MXNDArrayFree", waiting.pb_free_array)  # Julia may hold the same handle
     forward, backward, operator, release = (int(address) for address in bridge.entries())
     # PYFUNCTYPE keeps the GIL: Julia code may call Python.
