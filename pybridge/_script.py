@@ -27,15 +27,52 @@ end
 
 
 #: Exported names of MXNet.jl's symbolic half, which is not here: docs/running.md has what to use instead.
-ABSENT = frozenset(
-    """
-    Variable @var Executor bind simple_bind AbstractModel FeedForward predict MLP AbstractEvalMetric ACE Accuracy MSE
-    MultiACE MultiMetric NMSE SeqMetric KVStore init! pull! barrier setoptimizer! setupdater! AbstractInitializer
-    UniformInitializer NormalInitializer XavierInitializer AbstractOptimizer AdaDelta AdaGrad ADAM AdaMax Nadam RMSProp SGD
-    getupdater normgrad! update! AbstractDataProvider AbstractDataBatch DataBatch ArrayDataProvider ArrayDataBatch
-    to_graphviz
-    """.split()
-)
+ABSENT = {
+    "Variable",
+    "@var",
+    "Executor",
+    "bind",
+    "simple_bind",
+    "AbstractModel",
+    "FeedForward",
+    "predict",
+    "MLP",
+    "AbstractEvalMetric",
+    "ACE",
+    "Accuracy",
+    "MSE",
+    "MultiACE",
+    "MultiMetric",
+    "NMSE",
+    "SeqMetric",
+    "KVStore",
+    "init!",
+    "pull!",
+    "barrier",
+    "setoptimizer!",
+    "setupdater!",
+    "AbstractInitializer",
+    "UniformInitializer",
+    "NormalInitializer",
+    "XavierInitializer",
+    "AbstractOptimizer",
+    "AdaDelta",
+    "AdaGrad",
+    "ADAM",
+    "AdaMax",
+    "Nadam",
+    "RMSProp",
+    "SGD",
+    "getupdater",
+    "normgrad!",
+    "update!",
+    "AbstractDataProvider",
+    "AbstractDataBatch",
+    "DataBatch",
+    "ArrayDataProvider",
+    "ArrayDataBatch",
+    "to_graphviz",
+}
 
 
 def run(file: Path, arguments: Sequence[str]) -> int:

@@ -118,7 +118,7 @@ def run(
     script: Path = typer.Argument(help="A Julia script, written for MXNet.jl."),
     arguments: Optional[list[str]] = typer.Argument(None, help="What the script finds in ARGS."),
 ) -> None:
-    """Run an MXNet.jl script in-process: `using MXNet` finds its imperative API. It is run as `julia script.jl` would."""
+    """Run an MXNet.jl script in this process, as `julia script.jl` would: `using MXNet` finds the imperative API."""
     from ._script import run as run_script
 
     try:

@@ -1,4 +1,4 @@
-"""One array in two languages: the same handle, gradient and place in the graph; freed once, by the last that held it."""
+"""One array in two languages: the same handle, gradient and place in the graph; freed once, by the last holder."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_an_array_that_goes_to_julia_and_back_is_the_same_array(jl: Any, mx: Mod
 
 def test_an_array_of_python_is_an_ndarray_of_reversed_size_in_julia(jl: Any, mx: ModuleType) -> None:
     assert tuple(jl.described(mx.nd.zeros((2, 3)))) == ("PyBridge.mx.NDArray{Float32,2}", 3, 2)
-    assert tuple(jl.described(mx.nd.zeros((4,), dtype="int64")))[0] == "PyBridge.mx.NDArray{Int64,1}"
+    assert tuple(jl.described(mx.nd.zeros((4,), dtype="int64"))) == ("PyBridge.mx.NDArray{Int64,1}", 4)
 
 
 def test_mx_np_arrays_come_back_as_mx_np_arrays(jl: Any, mx: ModuleType) -> None:
@@ -188,7 +188,7 @@ def test_an_exception_in_a_backward_reaches_the_julia_code_that_called_it(
 
 
 def test_errors_of_libmxnet_are_mx_errors(jl: Any, pb: ModuleType, mx: ModuleType) -> None:
-    with pytest.raises(pb.JuliaError, match="(?s)dot.*") as caught:
+    with pytest.raises(pb.JuliaError, match="dot") as caught:
         jl.failing(mx.nd.zeros((2, 3)))
     assert "MXError" in str(pb.jl.typeof(caught.value.exception))
 

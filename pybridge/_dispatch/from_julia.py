@@ -1,7 +1,7 @@
-"""What Julia's `mx` asks of the dispatch: the calls of libmxnet that it must not make by itself, and arrays that cross.
+"""What Julia's `mx` asks of the dispatch: calls of libmxnet that it must not make by itself, and arrays that cross.
 
-Julia makes most calls of libmxnet directly. Those that can bring Julia functions about, and inside a served callback those
-that can wait, come here: they are made as Python's own are.
+Julia makes most calls of libmxnet directly. Those that can bring Julia functions about, and inside a served callback
+those that can wait, come here: they are made as Python's own are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import NDArray, quick
+from .._libmxnet import NDArray
 from .owner import function_names
 from .pump import run_blocking
 
