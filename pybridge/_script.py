@@ -105,8 +105,8 @@ def _hint(text: str) -> str:
     if found is None or found[1] not in ABSENT:
         return ""
     return (
-        f"\n{found[1]} belongs to MXNet.jl's symbolic half, which pybridge does not run. `pybridge migrate` turns simple "
-        'symbolic networks into Gluon blocks; see "Running MXNet.jl code" in the documentation.\n'
+        f"\n{found[1]} belongs to MXNet.jl's symbolic half, which pybridge does not run. `pybridge migrate` turns "
+        'simple symbolic networks into Gluon blocks; see "Running MXNet.jl code" in the documentation.\n'
     )
 
 
