@@ -4,6 +4,7 @@
 const SCALAR = ["scalar"]
 
 _with_scalar(op::Operator, x::NDArray{T,N}, s::Real) where {T,N} = _one(op, (x,), SCALAR, [_number(s)])::NDArray{T,N}
+_with_scalar(op::Operator, x::NDArray{Bool}, s::Real) = _one(op, (x,), SCALAR, [_number(s)])  # of integers or of floats
 _with_scalar!(op::Operator, x::NDArray, s::Real) = (invoke!((x,), op, (x,), SCALAR, [_number(s)]); x)
 
 _same(op::Operator, x::NDArray{T,N}, y::NDArray) where {T,N} = _one(op, (x, y))::NDArray{T,N}

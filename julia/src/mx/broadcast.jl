@@ -17,8 +17,8 @@ _argument(x::Base.Broadcast.Broadcasted) = Base.Broadcast.materialize(x)
 "What `f.(arguments...)` is: for a function that is not listed here, `f` of the whole arrays."
 function _dot(f, arguments...)
     applicable(f, arguments...) || throw(ArgumentError(string(
-        f, ". has no method for ", join(map(a -> a isa NDArray ? "NDArray" : string(typeof(a)), arguments), ", ", " and "),
-        ": dots with an NDArray call functions that take NDArrays (Julia arrays become such by NDArray(a))")))
+        "dotted ", f, " has no method for ", join(map(a -> a isa NDArray ? "NDArray" : string(typeof(a)), arguments), ", ", " and "),
+        ": dots with an NDArray call functions of NDArrays (NDArray(a) makes one of a Julia array)")))
     return f(arguments...)
 end
 

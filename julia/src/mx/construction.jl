@@ -100,6 +100,7 @@ const FULL = ["dtype", "value"]
 
 function _fill!(x::NDArray{T}, value::Real) where {T}
     _check_writable(x)
+    isempty(x) && return x
     # The operator's parameter is a double.
     value isa Integer && Float64(value) != value && return _copy_from!(x, Base.fill(convert(T, value), size(x)))
     invoke!((x,), op"_full", (), FULL, [_dtype_name(T), _number(value)])

@@ -1,6 +1,7 @@
 # Functions of one array, element by element: `f.(x)`, and `f(x)` as MXNet.jl's older versions had it.
 
 _each(op::Operator, x::NDArray{T,N}) where {T,N} = _one(op, (x,))::NDArray{T,N}
+_each(op::Operator, x::NDArray{Bool}) = _one(op, (x,))
 
 for (name, operator) in (
     (:abs, "abs"), (:sign, "sign"), (:round, "round"), (:ceil, "ceil"), (:floor, "floor"), (:trunc, "trunc"),
