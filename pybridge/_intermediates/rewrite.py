@@ -71,7 +71,8 @@ def cut(symbol: Any, graph: Mapping[str, Any], marks: Sequence[tuple[Entry, Entr
             for i, node in enumerate(nodes)
             if levels[i] == level and node["op"] != "null" and i not in copies
         ]
-        gives = [entry for entry in sorted(wanted) if entry[0] in set(own) and wanted[entry] > level]
+        here = set(own)
+        gives = sorted(entry for entry, last in wanted.items() if entry[0] in here and last > level)
         behind = [number for number, (_, after) in enumerate(marks) if levels[after[0]] == level]
         part, takes = _part(symbol, graph, own, gives) if gives else (None, [])
         parts.append(Part(part, takes, gives, behind))
