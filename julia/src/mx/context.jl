@@ -1,6 +1,6 @@
 # Devices.
 
-export Context, cpu, gpu, num_gpus, gpu_memory_info
+export Context, context, cpu, gpu, num_gpus, gpu_memory_info
 
 @enum CONTEXT_TYPE CPU = 1 GPU = 2 CPU_PINNED = 3 CPU_SHARED = 5
 Base.convert(::Type{CONTEXT_TYPE}, x::Integer) = CONTEXT_TYPE(x)

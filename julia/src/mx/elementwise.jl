@@ -9,9 +9,13 @@ for (name, operator) in (
     (:exp, "exp"), (:expm1, "expm1"), (:log, "log"), (:log2, "log2"), (:log10, "log10"), (:log1p, "log1p"),
     (:sin, "sin"), (:cos, "cos"), (:tan, "tan"), (:asin, "arcsin"), (:acos, "arccos"), (:atan, "arctan"),
     (:sinh, "sinh"), (:cosh, "cosh"), (:tanh, "tanh"), (:asinh, "arcsinh"), (:acosh, "arccosh"), (:atanh, "arctanh"),
-    (:deg2rad, "radians"), (:rad2deg, "degrees"))
+)
     @eval Base.$name(x::NDArray) = _each($(Operator(operator)), x)
 end
+
+# libmxnet's own know π to seven digits, whatever the element type.
+Base.deg2rad(x::NDArray) = x * (π / 180)
+Base.rad2deg(x::NDArray) = x * (180 / π)
 
 # Base's `inv` is of matrices.
 Base.inv(x::NDArray{T,2}) where {T} = _one(op"linalg_inverse", (x,))::NDArray{T,2}

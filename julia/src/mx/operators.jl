@@ -153,7 +153,7 @@ function _bind_operators()
 end
 
 # Operators with the name of a function of Base that is no elementwise one are methods of that function.
-for name in (:cumsum, :identity, :max, :min, :repeat, :reverse, :sort, :split)
+for name in (:cumsum, :max, :min, :repeat, :reverse, :sort, :split)
     isdefined(Base, name) || continue
     @eval Base.$name(x::NDArray, xs::NDArray...; kw...) = $(Operator(name))(x, xs...; kw...)
 end

@@ -24,11 +24,16 @@ Base.maximum(x::NDArray; dims = :) = _reduced(op"max", x, dims)
 Base.minimum(x::NDArray; dims = :) = _reduced(op"min", x, dims)
 Statistics.mean(x::NDArray; dims = :) = _reduced(op"mean", x, dims)
 
-Base.sum(x::NDArray, dims) = sum(x; dims = dims)
-Base.prod(x::NDArray, dims) = prod(x; dims = dims)
-Base.maximum(x::NDArray, dims) = maximum(x; dims = dims)
-Base.minimum(x::NDArray, dims) = minimum(x; dims = dims)
-Statistics.mean(x::NDArray, dims) = mean(x; dims = dims)
+# With the dimensions as a second argument; spelt out, for Base has methods for a function and an array.
+for D in (Integer, Tuple{Vararg{Integer}}, AbstractArray{<:Integer})
+    @eval begin
+        Base.sum(x::NDArray, dims::$D) = sum(x; dims = dims)
+        Base.prod(x::NDArray, dims::$D) = prod(x; dims = dims)
+        Base.maximum(x::NDArray, dims::$D) = maximum(x; dims = dims)
+        Base.minimum(x::NDArray, dims::$D) = minimum(x; dims = dims)
+        Statistics.mean(x::NDArray, dims::$D) = mean(x; dims = dims)
+    end
+end
 
 """
     argmax(x::NDArray; dims = :) -> NDArray

@@ -19,8 +19,12 @@ size(reshape(x, -1, 0)) == (40, 5)
 size(reshape(x, -1, 0, reverse = true)) == (50, 4)
 ```
 """
-Base.reshape(x::NDArray, dims::Union{Tuple{Vararg{Integer}},AbstractVector{<:Integer}}; reverse::Bool = false) =
-    _one(op"Reshape", (x,), RESHAPE, [_tuple(dims), reverse ? "0" : "1"])
+function Base.reshape(x::NDArray, dims::Union{Tuple{Vararg{Integer}},AbstractVector{<:Integer}}; reverse::Bool = false)
+    # libmxnet finds this out when it computes, and then it is the error of whatever comes next.
+    all(d -> d > 0, dims) && prod(dims) != length(x) && throw(DimensionMismatch(
+        "reshape: $(Tuple(dims)) has $(prod(dims)) elements, the array of size $(size(x)) has $(length(x))"))
+    return _one(op"Reshape", (x,), RESHAPE, [_tuple(dims), reverse ? "0" : "1"])
+end
 Base.reshape(x::NDArray, dims::Integer...; reverse::Bool = false, shape = dims) = reshape(x, shape; reverse = reverse)
 
 """
