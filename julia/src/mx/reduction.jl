@@ -3,7 +3,7 @@
 const ALONG = ["axis", "keepdims"]
 
 _reduced(op::Operator, x::NDArray{T}, ::Colon) where {T} = _one(op, (x,))
-_reduced(op::Operator, x::NDArray, dims) = _one(op, (x,), ALONG, [_tuple(map(-, Tuple(dims))), "1"])
+_reduced(op::Operator, x::NDArray, dims) = _one(op, (x,), ALONG, [_tuple(map(-, unique(dims))), "1"])
 
 """
     sum(x::NDArray; dims = :) -> NDArray
