@@ -143,7 +143,7 @@ end
 
 "Bind every operator that has no function of its own here."
 function _bind_operators()
-    constants = Expr(:toplevel)
+    constants = Expr(:block)
     for name in operator_names()
         symbol = Symbol(name)
         isdefined(@__MODULE__, symbol) || startswith(name, "_backward") || push!(constants.args, :(const $symbol = $(Operator(symbol))))
