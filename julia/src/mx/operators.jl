@@ -118,9 +118,15 @@ function _in_order(op::Operator, n::Int, arrays)
     return [arrays[names[i]] for i in n+1:last]
 end
 
+"Parameters that libmxnet takes and leaves out of its descriptions."
+const UNDESCRIBED = Dict(
+    :_linspace => ["num", "endpoint"], :_npi_linspace => ["num", "endpoint"], :_npi_concatenate => ["axis"],
+    :_npi_cholesky => ["lower"], :_npi_norm => ["ord", "axis", "keepdims", "flag"], :_contrib_SparseEmbedding => ["deterministic"],
+    :_linalg_potrf => ["lower"], :_linalg_potri => ["lower"], :linalg_potrf => ["lower"], :linalg_potri => ["lower"])
+
 function _check_parameters(op::Operator, keys)
     op.name === :Custom && return nothing     # it takes those of the function behind it
-    known = map(a -> a.name, description(op).parameters)
+    known = vcat(map(a -> a.name, description(op).parameters), get(UNDESCRIBED, op.name, NO_STRINGS))
     for key in keys
         key in known || startswith(key, "__") || key == op.counted || throw(ArgumentError(
             "$(op.name): there is no parameter $key" * (isempty(known) ? "; it has none" : "; it has $(join(known, ", "))")))
