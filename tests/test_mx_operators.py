@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ def made(text: str, mx: ModuleType, rng: np.random.Generator) -> Any:
     assert found, text
     shape, kind = tuple(map(int, found[1].split("x"))), found[2]
     below = int(found[3] or 2)
-    values = {
+    makers: dict[str, Callable[[], Any]] = {
         "": lambda: rng.normal(size=shape),
         "d": lambda: rng.normal(size=shape),  # Float64
         "h": lambda: rng.normal(size=shape),  # Float16
@@ -48,9 +49,9 @@ def made(text: str, mx: ModuleType, rng: np.random.Generator) -> Any:
         "p": lambda: rng.permutation(int(np.prod(shape))).reshape(shape),  # all different
         "r": lambda: np.sort(rng.uniform(1, 14, shape)) * (np.arange(shape[-1]) > 0),  # regions of image 0
         "l": lambda: np.sort(rng.uniform(0, 1, shape)),  # boxes: x1 < y1 < x2 < y2
-    }[kind]()
+    }
     dtype = {"d": "float64", "h": "float16", "j": "int32", "k": "int64", "b": "uint8"}.get(kind, "float32")
-    return mx.nd.array(values, dtype=dtype)
+    return mx.nd.array(makers[kind](), dtype=dtype)
 
 
 def same(name: str, arrays: str, julia: str = "", **python: Any) -> Case:

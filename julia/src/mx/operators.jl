@@ -55,9 +55,7 @@ A value as libmxnet reads it. Tuples of integers are sizes in Julia's order of d
 parameter(value) = string(value)
 parameter(value::AbstractString) = String(value)
 parameter(::Nothing) = "None"
-parameter(value::Union{Float16,Float32,Float64}) = repr(Float64(value))
-parameter(value::AbstractIrrational) = repr(Float64(value))
-parameter(value::Rational) = repr(Float64(value))
+parameter(value::Union{AbstractFloat,AbstractIrrational,Rational}) = _number(value)
 parameter(::Type{T}) where {T<:DType} = lowercase(string(T))
 parameter(value::Context) = "$(lowercase(string(value.device_type)))($(value.device_id))"
 parameter(value::Tuple{Vararg{Union{Integer,Nothing}}}) = _listed("(", reverse(value), length(value) == 1 ? ",)" : ")")
@@ -167,6 +165,8 @@ end
 # ---- how operators are shown -----------------------------------------------------------------------------------
 
 Base.show(io::IO, op::Operator) = print(io, "mx.", op.name)
+Base.show(io::IO, ::MIME"text/plain", op::Operator) = show(io, op)
+Base.print(io::IO, op::Operator) = show(io, op)
 
 "`?mx.FullyConnected`: made of what libmxnet says."
 function Docs.getdoc(op::Operator, _)
