@@ -123,16 +123,20 @@ function _let_go(a::Array)
     return false
 end
 
-"Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies."
-function adopt!(d::Descriptor, a::Array)
+"""
+Let the Julia array `a` become an NDArray; `d` describes it afterwards. It is rooted here until that dies. As an `argument` of
+a function it is nobody's result: `is_rooted` leaves it out, for libmxnet may use that memory again before it dies.
+"""
+function adopt!(d::Descriptor, a::Array; argument::Bool = false)
     shape!(d, eltype(a), size(a))
     length(a) == 0 && return create!(d)
     key = LAST_ROOT[] += 1
     # Under another shape, so that `a` can be resized without moving or freeing this memory: Julia refuses that to
     # an array that shares its data (1.11 and later: gives it other memory, and this one stays).
-    ROOTS[key] = ndims(a) == 1 ? reshape(a, :, 1) : vec(a)
+    root = ndims(a) == 1 ? reshape(a, :, 1) : vec(a)
     at = Ptr{Cvoid}(pointer(a))
-    ROOTED[at] = get(ROOTED, at, 0) + 1
+    ROOTS[key] = argument ? Ref(root) : root
+    argument || (ROOTED[at] = get(ROOTED, at, 0) + 1)
     data!(d, pointer(a))
     if ccall(C_ADOPT[], Cint, (Ptr{Int64}, Int64), d.at, key) != 0
         release_root(key)
@@ -149,7 +153,9 @@ end
 
 function release_root(key::Integer)
     haskey(ROOTS, Int(key)) || return nothing
-    at = Ptr{Cvoid}(pointer(pop!(ROOTS, Int(key))))
+    root = pop!(ROOTS, Int(key))
+    root isa Ref && return nothing
+    at = Ptr{Cvoid}(pointer(root))
     ROOTED[at] == 1 ? delete!(ROOTED, at) : (ROOTED[at] -= 1)
     return nothing
 end

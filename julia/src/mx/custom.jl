@@ -156,7 +156,7 @@ function over(a::Array)
     words = Base.zeros(Int64, PyBridge.HEADER + PyBridge.WORDS)
     GC.@preserve words begin
         d = PyBridge._blank(PyBridge.Block(pointer(words)), 1)
-        PyBridge.adopt!(d, a)
+        PyBridge.adopt!(d, a; argument = true)
         return NDArray(PyBridge.handle(d); owned = false)
     end
 end
