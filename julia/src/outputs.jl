@@ -51,8 +51,10 @@ function adopt_results!(b::Block, p::Prepared, ys, inputs)
     _check_room(b, p, length(ys))
     seen = Any[inputs...]
     arrays = Any[]
-    for (i, y) in enumerate(map(plain, ys))
-        a = result(p, i, y, seen)
+    for (i, given) in enumerate(ys)
+        y = plain(given)
+        # An NDArray can be what a custom function called inside has returned: that one keeps its memory.
+        a = y !== given && is_rooted(y) ? packed(y, p.python) : result(p, i, y, seen)
         push!(arrays, (y isa Number && b[H_FLAGS] & FLAG_NUMPY == 0) ? reshape(a, 1) : a)
         push!(seen, a)
     end

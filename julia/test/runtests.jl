@@ -13,6 +13,7 @@ const PLAIN = (
 const BRIDGED = (
     "graph.jl", "mx_context.jl", "mx_construction.jl", "mx_indexing.jl", "mx_shape.jl", "mx_arithmetic.jl", "mx_broadcast.jl",
     "mx_functions.jl", "mx_memory.jl", "mx_names.jl",
+    "mx_operators.jl", "mx_random.jl", "mx_features.jl", "mx_symbolic.jl", "mx_autograd.jl", "mx_custom.jl",
 )
 
 @testset "PyBridge" begin

@@ -113,7 +113,16 @@ _dtype_name(::Type{T}) where {T} = lowercase(string(nameof(T)))
 
 _number(s::Bool) = s ? "1" : "0"
 _number(s::Integer) = string(s)
-_number(s::Real) = string(Float64(s))
+_number(s::Real) = _number(Float64(s))
+function _number(s::Float64)
+    1e6 <= abs(s) < 1e16 || return string(s)
+    # Without the exponent, as Python writes it: libmxnet rounds when it reads one.
+    mantissa, exponent = split(string(s), 'e')
+    whole, part = split(mantissa, '.')
+    n = parse(Int, exponent)
+    part = rpad(part, n + 1, '0')
+    return string(whole, part[1:n], '.', part[n+1:end])
+end
 
 "Numbers, one for each dimension, in libmxnet's order."
 _tuple(dims) = string("(", join(reverse(Tuple(dims)), ","), ",)")

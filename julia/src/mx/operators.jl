@@ -55,9 +55,7 @@ A value as libmxnet reads it. Tuples of integers are sizes in Julia's order of d
 parameter(value) = string(value)
 parameter(value::AbstractString) = String(value)
 parameter(::Nothing) = "None"
-parameter(value::Union{Float16,Float32,Float64}) = repr(Float64(value))
-parameter(value::AbstractIrrational) = repr(Float64(value))
-parameter(value::Rational) = repr(Float64(value))
+parameter(value::Union{AbstractFloat,AbstractIrrational,Rational}) = _number(value)
 parameter(::Type{T}) where {T<:DType} = lowercase(string(T))
 parameter(value::Context) = "$(lowercase(string(value.device_type)))($(value.device_id))"
 parameter(value::Tuple{Vararg{Union{Integer,Nothing}}}) = _listed("(", reverse(value), length(value) == 1 ? ",)" : ")")
@@ -118,9 +116,15 @@ function _in_order(op::Operator, n::Int, arrays)
     return [arrays[names[i]] for i in n+1:last]
 end
 
+"Parameters that libmxnet takes and leaves out of its descriptions."
+const UNDESCRIBED = Dict(
+    :_linspace => ["num", "endpoint"], :_npi_linspace => ["num", "endpoint"], :_npi_concatenate => ["axis"],
+    :_npi_cholesky => ["lower"], :_npi_norm => ["ord", "axis", "keepdims", "flag"], :_contrib_SparseEmbedding => ["deterministic"],
+    :_linalg_potrf => ["lower"], :_linalg_potri => ["lower"], :linalg_potrf => ["lower"], :linalg_potri => ["lower"])
+
 function _check_parameters(op::Operator, keys)
     op.name === :Custom && return nothing     # it takes those of the function behind it
-    known = map(a -> a.name, description(op).parameters)
+    known = vcat(map(a -> a.name, description(op).parameters), get(UNDESCRIBED, op.name, NO_STRINGS))
     for key in keys
         key in known || startswith(key, "__") || key == op.counted || throw(ArgumentError(
             "$(op.name): there is no parameter $key" * (isempty(known) ? "; it has none" : "; it has $(join(known, ", "))")))
@@ -161,6 +165,8 @@ end
 # ---- how operators are shown -----------------------------------------------------------------------------------
 
 Base.show(io::IO, op::Operator) = print(io, "mx.", op.name)
+Base.show(io::IO, ::MIME"text/plain", op::Operator) = show(io, op)
+Base.print(io::IO, op::Operator) = show(io, op)
 
 "`?mx.FullyConnected`: made of what libmxnet says."
 function Docs.getdoc(op::Operator, _)

@@ -80,7 +80,8 @@ The inputs of the last operator of `s`; `nothing` if it is a variable.
 function get_children(s::SymbolicNode)
     found = Ref{Ptr{Cvoid}}(C_NULL)
     @mxcall(:MXSymbolGetChildren, (Ptr{Cvoid}, Ref{Ptr{Cvoid}}), s.handle, found)
-    return found[] == C_NULL ? nothing : _symbol(found[])
+    children = _symbol(found[])
+    return length(children) == 0 ? nothing : children
 end
 
 """
