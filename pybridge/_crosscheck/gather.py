@@ -68,11 +68,7 @@ def gather(side: Side, point: Point, draw: DrawHeads) -> tuple[Evidence, Faults]
 def _differentiate(evidence: Evidence, faults: Faults, careful: bool) -> None:
     side, point, heads = evidence.side, evidence.point, evidence.heads
     for head in heads:
-        pulled = side.pull(point.arguments, head)
-        faults.changed += [c for c in pulled.changed if c not in faults.changed]
-        evidence.gradients.append(pulled.gradients)
-        if not faults.random and not _same(pulled.outputs, evidence.outputs):
-            faults.random = True
+        evidence.gradients.append(_pull(evidence, faults, head))
     if careful:
         _measure_condition(evidence)
         _ask_for_smaller_inputs(evidence)
@@ -88,6 +84,15 @@ def _differentiate(evidence: Evidence, faults: Faults, careful: bool) -> None:
     if elsewhere is not None:
         faults.stateful = _depends_on_a_call(side, point, elsewhere, heads[-1], first)
     faults.nonlinear = _is_nonlinear(side, point, heads[-1], first)
+
+
+def _pull(evidence: Evidence, faults: Faults, head: Sequence[Array]) -> list[Array | None]:
+    """The gradients for a head; what the function does besides is kept."""
+    pulled = evidence.side.pull(evidence.point.arguments, head)
+    faults.changed += [c for c in pulled.changed if c not in faults.changed]
+    if not faults.random and not _same(pulled.outputs, evidence.outputs):
+        faults.random = True
+    return pulled.gradients
 
 
 def _elsewhere(side: Side, point: Point) -> list[Any] | None:

@@ -18,6 +18,7 @@ from .. import _libmxnet, autograd, julia
 from .._libmxnet import NDArray, mxnet
 from ..functions import JuliaFunction, function
 from .array import Array
+from .memory import copied, seen
 
 #: A NaN that no computation gives: where it still stands after a backward, nothing was written.
 _UNWRITTEN = {
@@ -54,11 +55,12 @@ class Side:
     def __str__(self) -> str:
         return f"{self.language} ({self.name})"
 
-    def values(self, arguments: Sequence[Any]) -> list[Array]:
-        """The outputs, in float64, int64 or bool; nothing is recorded."""
+    def values(self, arguments: Sequence[Any], copy: bool = True) -> list[Array]:
+        """The outputs; nothing is recorded. Without a copy they are good until the function is called again."""
         self._start()
         with self._shapes(), autograd.pause(train_mode=True):
-            return [a.asnumpy() for a in self._outputs([self._given(a) for a in arguments])]
+            outputs = self._outputs([self._given(a) for a in arguments])
+            return [y.asnumpy() if copy else seen(y) for y in outputs]
 
     def pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         """Outputs, and the gradient of every floating-point argument; `heads` None stands for ones."""
@@ -84,6 +86,21 @@ class Side:
         leaves = [a for a in given if _is_leaf(a)]
         buffers = [self._unwritten(a) for a in leaves]
         autograd.mark_variables(leaves, buffers, "write")
+        outputs, head_arrays = self._forward_and_backward(given, heads)
+        changed = [f"argument {i}" for i, (a, b) in enumerate(zip(arguments, given), 1) if _differs(a, b)]
+        changed += [
+            f"head gradient {i}"
+            for i, (h, a) in enumerate(zip(heads or [], head_arrays), 1)
+            if _differs(h, a)
+        ]
+        written = iter(buffers)
+        gradients = [self._gradient(next(written)) if _is_leaf(a) else None for a in given]
+        return Pulled(outputs, gradients, changed)
+
+    def _forward_and_backward(
+        self, given: Sequence[Any], heads: Sequence[Array] | None
+    ) -> tuple[list[Array], list[NDArray]]:
+        """The outputs as they were before the backward, and the head gradients as they are after it."""
         with autograd.record():
             outputs = self._outputs(given)
         before = [y.asnumpy() for y in outputs]
@@ -93,14 +110,7 @@ class Side:
         }
         if differentiated:
             autograd.backward(list(differentiated.values()), _together(outputs, head_arrays, differentiated))
-        written = iter(buffers)
-        gradients = [self._gradient(next(written)) if _is_leaf(a) else None for a in given]
-        changed = [f"argument {i}" for i, (a, b) in enumerate(zip(arguments, given), 1) if _differs(a, b)]
-        if head_arrays is not None and heads is not None and differentiated:
-            changed += [
-                f"head gradient {i}" for i, (h, a) in enumerate(zip(heads, head_arrays), 1) if _differs(h, a)
-            ]
-        return Pulled(before, gradients, changed)
+        return before, head_arrays or []
 
     def _heads(self, heads: Sequence[Array], outputs: Sequence[NDArray]) -> list[NDArray]:
         if [h.shape for h in heads] != [y.shape for y in outputs]:
@@ -144,7 +154,7 @@ class Side:
         return self._array(a) if isinstance(a, np.ndarray) else a
 
     def _array(self, a: Array) -> NDArray:
-        return _libmxnet.copied(np.ascontiguousarray(a).reshape(a.shape), self.numpy)
+        return copied(np.ascontiguousarray(a).reshape(a.shape), self.numpy)
 
     def _unwritten(self, a: NDArray) -> NDArray:
         word, bits = _UNWRITTEN[np.dtype(a.dtype)]
@@ -154,7 +164,8 @@ class Side:
     def _gradient(buffer: NDArray) -> Array | None:
         found: Array = buffer.asnumpy()
         word, bits = _UNWRITTEN[found.dtype]
-        return None if found.size and bool((found.view(word) == bits).all()) else found
+        words = found.reshape(-1).view(word)
+        return None if found.size and words[0] == bits and bool((words == bits).all()) else found
 
 
 def _together(
@@ -175,7 +186,7 @@ def _is_leaf(a: Any) -> bool:
 
 
 def _differs(a: Any, b: Any) -> bool:
-    return isinstance(b, NDArray) and not _identical(a, b.asnumpy())
+    return isinstance(b, NDArray) and not _identical(a, seen(b))
 
 
 def _identical(a: Array, b: Array) -> bool:

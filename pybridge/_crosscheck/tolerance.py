@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .array import Array
+from .memory import pieces
 from .settings import Settings
 
 UNITS = 16
@@ -48,9 +49,10 @@ def tolerance(
         return Tolerance(relative * size + absolute, f"given: {absolute:g} + {relative:g} |value|")
     common = typical(size)
     units = _worst_condition(size, spread, eps)
-    entries = eps ** (2 / 3) * size
+    entries = size  # one array of this size is enough
+    entries *= eps ** (2 / 3)
     entries += UNITS * spread
-    if usual is None or usual.shape != size.shape:
+    if usual is None or usual.shape != value.shape:
         entries += UNITS * eps * common + SMALLEST
     else:
         sizes = np.abs(usual, dtype=np.float64)
@@ -87,6 +89,14 @@ def apart(a: Array, b: Array) -> Array:
 
 def differ(a: Array, b: Array, allowed: Array) -> Array:
     """Where two arrays of one shape differ by more than is allowed; NaNs and infinities must be the same."""
+    found = np.empty(a.shape, bool)
+    flat, x, y, room = (v.reshape(-1) for v in (found, a, b, np.broadcast_to(allowed, a.shape)))
+    for part in pieces(a.size):
+        flat[part] = _differ(x[part], y[part], room[part])
+    return found
+
+
+def _differ(a: Array, b: Array, allowed: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(a.astype(np.float64, copy=False) - b)
         found = distance > allowed
