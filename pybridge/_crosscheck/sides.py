@@ -5,10 +5,8 @@ Both sides take and give NumPy arrays. What runs in between is the function itse
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,7 +81,7 @@ class Side:
     def _pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         self._start()
         given = [self._given(a) for a in arguments]
-        leaves = [a for a in given if _is_leaf(a)]
+        leaves = [a for a in given if is_leaf(a)]
         buffers = [self._unwritten(a) for a in leaves]
         autograd.mark_variables(leaves, buffers, "write")
         outputs, head_arrays = self._forward_and_backward(given, heads)
@@ -94,7 +92,7 @@ class Side:
             if _differs(h, a)
         ]
         written = iter(buffers)
-        gradients = [self._gradient(next(written)) if _is_leaf(a) else None for a in given]
+        gradients = [self._gradient(next(written)) if is_leaf(a) else None for a in given]
         return Pulled(outputs, gradients, changed)
 
     def _forward_and_backward(
@@ -181,7 +179,8 @@ def _together(
     return [found[key] for key in distinct]
 
 
-def _is_leaf(a: Any) -> bool:
+def is_leaf(a: Any) -> bool:
+    """Is it an NDArray that may have a gradient?"""
     return isinstance(a, NDArray) and np.dtype(a.dtype) in _UNWRITTEN
 
 
@@ -200,20 +199,8 @@ def _identical(a: Array, b: Array) -> bool:
 # ---- what can be a side ----------------------------------------------------------------------------------------
 
 
-def parameters_of(fn: Any) -> dict[str, Array]:
-    """The parameters of a Gluon block by name, of anything else none."""
-    if not isinstance(fn, mxnet.gluon.Block):
-        return {}
-    found = fn.collect_params()
-    prefix = getattr(fn, "prefix", "")
-    names = [name[len(prefix) :] if name.startswith(prefix) else name for name in found]
-    return {name: p.data().asnumpy() for name, p in zip(names, found.values()) if p.grad_req != "null"}
-
-
-def python_side(fn: Any, parameters: Sequence[str], numpy: bool) -> Side:
-    """The side of a callable, a Gluon block (its parameters follow the inputs) or a symbol."""
-    if isinstance(fn, mxnet.gluon.Block):
-        return Side("Python", getattr(fn, "name", type(fn).__name__), _block_call(fn, parameters), numpy)
+def python_side(fn: Any, numpy: bool) -> Side:
+    """The side of a callable on NDArrays, or of a symbol."""
     if isinstance(fn, mxnet.sym.Symbol):
         return Side("Python", fn.name or "symbol", _symbol_call(fn), numpy)
     if not callable(fn):
@@ -250,60 +237,6 @@ def _is_type(value: Any) -> bool:
     return bool(julia.start().isa(value, julia.start().Type))
 
 
-def _block_call(block: Any, names: Sequence[str]) -> Callable[..., Any]:
-    every = list(block.collect_params().values())
-    parameters = [p for p in every if p.grad_req != "null"]
-    states = [
-        p for p in every if p.grad_req == "null"
-    ]  # running statistics: each call starts from theirs, on copies
-
-    def call(*given: Any) -> Any:
-        count = len(given) - len(names)
-        dtype = next((a.dtype for a in reversed(given) if _is_leaf(a)), None)
-        copies = [_as_float(p.data(), dtype) for p in states]
-        with _lent([*parameters, *states], [*given[count:], *copies]), _imperative(block):
-            return block(*given[:count])
-
-    return call
-
-
-def _as_float(a: NDArray, dtype: Any) -> NDArray:
-    """A copy, in `dtype` if it holds floating-point numbers."""
-    return a.astype(dtype) if dtype is not None and _is_leaf(a) else a.copy()
-
-
-@contextmanager
-def _imperative(block: Any) -> Any:
-    """Run a hybridized block as if it were not: its compiled graph may have memory of its own for the parameters."""
-    active = []
-    blocks = [block]
-    while blocks:
-        b = blocks.pop()
-        blocks += b._children.values()
-        if getattr(b, "_active", False) and not isinstance(b, mxnet.gluon.SymbolBlock):
-            active.append(b)
-    for b in active:
-        b._active = False
-    try:
-        yield
-    finally:
-        for b in active:
-            b._active = True
-
-
-@contextmanager
-def _lent(parameters: Sequence[Any], arrays: Sequence[NDArray]) -> Any:
-    """Let the parameters of a block be these very arrays, leaves of the graph that is recorded."""
-    before = [(p._data, p._grad) for p in parameters]
-    try:
-        for p, a in zip(parameters, arrays):
-            p._data = [a]
-        yield
-    finally:
-        for p, (data, grad) in zip(parameters, before):
-            p._data, p._grad = data, grad
-
-
 def _symbol_call(symbol: Any) -> Callable[..., Any]:
     names = symbol.list_arguments()
     with warnings.catch_warnings():
@@ -318,15 +251,3 @@ def _symbol_call(symbol: Any) -> Callable[..., Any]:
         return block(*given)
 
     return call
-
-
-def match(names: Sequence[str], mapping: Mapping[str, Any] | None, inputs: int) -> list[int]:
-    """Where each of the block's parameters stands among the Julia function's arguments; places count from 0."""
-    if mapping is None:
-        return list(range(inputs, inputs + len(names)))
-    missing = [name for name in names if name not in mapping]
-    if missing or len(mapping) != len(names):
-        raise ValueError(
-            f"crosscheck: params names {sorted(mapping)}; the block's parameters are {sorted(names)}"
-        )
-    return [operator.index(mapping[name]) for name in names]
