@@ -142,13 +142,6 @@ def test_constants_integers_and_several_results(pb, mx, seval):
     assert len(report.values) == 2
 
 
-def test_numpy_like_arrays_and_arrays_without_dimensions(pb, mx, seval):
-    report = pb.crosscheck(
-        lambda x: mx.np.sin(x), seval("x -> (sin.(x), Δ -> Δ .* cos.(x))"), [np.array(0.3)]
-    )
-    assert report.verdict == "agree"
-
-
 # ---- verdicts ------------------------------------------------------------------------------------------------
 
 

@@ -1,16 +1,18 @@
-"""Arrays of unusual sizes: very large ones."""
+"""Arrays of unusual sizes: very large ones, and those without dimensions."""
 
 from __future__ import annotations
 
 import tracemalloc
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pybridge import testing
 
 SQUARE = "x -> (x .^ 2, Δ -> 2 .* Δ .* x)"
 TRIPLE = "x -> (x .^ 2, Δ -> 3 .* Δ .* x)"
+SINE = "x -> (sin.(x), Δ -> Δ .* cos.(x))"
 
 
 def square(x: Any) -> Any:
@@ -76,3 +78,53 @@ def test_what_a_function_does_to_a_large_argument_is_seen(pb, mx, seval):
     report = pb.crosscheck(writes, seval(SQUARE), [testing.inputs(10**6)])
     assert report.verdict == "Python wrong"
     assert "writes" in {f.kind for f in report.findings}
+
+
+# ---- without dimensions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("x", [0.3, -2.0])
+def test_an_array_without_dimensions_is_an_input_like_any_other(pb, mx, seval, x, dtype):
+    given = [np.array(x, dtype)]
+    agreed = pb.crosscheck(mx.np.sin, seval(SINE), given)
+    assert agreed.verdict == "agree", agreed
+    assert [(j.shape, j.rows[0].where) for j in agreed.gradients] == [((), "[]")]
+    assert pb.crosscheck(square, seval(TRIPLE), given).verdict == "Julia wrong"
+    assert pb.crosscheck(square, seval(SQUARE), [mx.np.array(x, dtype=dtype)]).verdict == "agree"
+
+
+def test_a_kink_of_an_array_without_dimensions_is_one(pb, mx, seval):
+    x = [np.array(0.0)]
+    for at_zero, verdict in ((1, "cannot tell: not differentiable here"), (2, "Julia wrong")):
+        relu = seval(f"x -> (max.(x, 0), Δ -> Δ .* ((x .> 0) .+ {at_zero} .* (x .== 0)))")
+        assert pb.crosscheck(mx.npx.relu, relu, x).verdict == verdict
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_of_a_nan_nothing_can_be_told(pb, seval, shape):
+    report = pb.crosscheck(square, seval(SQUARE), [np.full(shape, np.nan)])
+    assert report.verdict == "agree"
+    assert [f.kind for f in report.findings] == ["unchecked"]
+
+
+def test_with_one_array_without_dimensions_all_are_mx_np_ones(pb, mx, seval):
+    came = set()
+
+    def scaled(x: Any, s: Any) -> Any:
+        came.update((type(x), type(s)))
+        return x * s
+
+    julia = seval("(x, s) -> (x .* s, Δ -> (Δ .* s, fill(sum(Δ .* x))))")
+    report = pb.crosscheck(scaled, julia, [testing.inputs((2, 3)), np.array(2.0)])
+    assert report.verdict == "agree", report
+    assert came == {mx.np.ndarray}
+
+
+def test_a_bare_number_is_a_constant(pb, seval):
+    with pytest.raises(TypeError, match=r"inputs holds no array \(float64\)"):
+        pb.crosscheck(square, seval(SQUARE), [np.float64(2.0)])
+    scaled = seval("(x, s) -> (x .* s, Δ -> (Δ .* s, nothing))")
+    report = pb.crosscheck(lambda x, s: x * s, scaled, [testing.inputs(3), np.float64(2.0)])
+    assert report.verdict == "agree"
+    assert [j.argument for j in report.gradients] == ["argument 1"]

@@ -137,8 +137,11 @@ class Comparison:
             made += other
             where = differ(a, b, made)
             with np.errstate(all="ignore"):
-                apart = float(np.nanmax(np.abs(a.astype(np.float64, copy=False) - b), initial=0.0))
-                largest = float(np.nanmax(np.abs(a), initial=0.0))
+                flat = a.reshape(-1)
+                apart = float(
+                    np.nanmax(np.abs(flat.astype(np.float64, copy=False) - b.reshape(-1)), initial=0.0)
+                )
+                largest = float(np.nanmax(np.abs(flat), initial=0.0))
             count = int(where.sum())
             report.values.append(
                 Compared(name, a.shape, str(a.dtype), largest, apart, float(made.max(initial=0)), count)

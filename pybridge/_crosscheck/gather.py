@@ -120,7 +120,7 @@ def _depends_on_a_call(
 
 
 def _is_nonlinear(side: Side, point: Point, head: Sequence[Array], alone: Sequence[Array | None]) -> bool:
-    doubled = side.pull(point.arguments, [-2 * h for h in head]).gradients
+    doubled = side.pull(point.arguments, [np.asarray(-2 * h, h.dtype) for h in head]).gradients
     return not all(_close(d, None if g is None else -2 * g) for d, g in zip(doubled, alone))
 
 
@@ -142,7 +142,9 @@ def _measure_condition(evidence: Evidence) -> None:
 def _ask_for_smaller_inputs(evidence: Evidence) -> None:
     """Values and gradients for inputs a sixteenth as large."""
     point = evidence.point
-    smaller = [a / SMALLER if i in point.movable else a for i, a in enumerate(point.arguments)]
+    smaller = [
+        np.asarray(a / SMALLER, a.dtype) if i in point.movable else a for i, a in enumerate(point.arguments)
+    ]
     try:
         pulled = [evidence.side.pull(smaller, head) for head in evidence.heads]
     except Exception:  # these are not the user's arguments: the function need not take them

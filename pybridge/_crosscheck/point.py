@@ -96,7 +96,7 @@ class Point:
         Entries that are not finite stay where they are.
         """
         a = self.arguments[argument]
-        found: Array = np.abs(a)
+        found: Array = np.asarray(np.abs(a))
         zeros = a == 0
         if zeros.any():
             found[zeros] = 1e-3 * self.scale(argument)

@@ -41,7 +41,7 @@ def tolerance(
 
     `settings.rtol` and `.atol`, where given, take the place of all that.
     """
-    size = np.abs(value).astype(np.float64, copy=False)
+    size = np.asarray(np.abs(value), np.float64)
     if size.size and not np.isfinite(np.sum(size)):
         size[~np.isfinite(size)] = 0
     if settings.rtol is not None or settings.atol is not None:
@@ -81,10 +81,10 @@ def _worst_condition(size: Array, spread: Array, eps: float) -> float:
 def apart(a: Array, b: Array) -> Array:
     """How far two arrays of one shape lie apart, entry by entry; zero where that is no number."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found = np.abs(a.astype(np.float64, copy=False) - b)
+        found = np.asarray(np.abs(a.astype(np.float64, copy=False) - b))
     if found.size and not np.isfinite(np.sum(found)):
         found[~np.isfinite(found)] = 0
-    return np.asarray(found)
+    return found
 
 
 def differ(a: Array, b: Array, allowed: Array) -> Array:
