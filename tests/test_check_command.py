@@ -91,6 +91,13 @@ def test_one_function_alone(files):
     assert check("model.py:swish", "-", "--input", "4")[0] == 0
 
 
+def test_an_input_may_have_no_dimensions(files):
+    (files / "model.py").write_text("def square(x):\n    return x * x if x.shape == () else None\n")
+    (files / "layers.jl").write_text("square(x) = (x .^ 2, Δ -> 2 .* Δ .* x)")
+    status, said = check("model.py:square", "layers.jl:square", "--input", "")
+    assert status == 0, said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._libmxnet import mxnet
 from . import blocks, second, sides
 from .array import Array
 from .compare import Comparison
@@ -132,9 +131,9 @@ def _set_up(
     arguments, numpy = as_arguments(given)
     for block in (python_fn, julia_fn):
         blocks.settle(block, arguments, numpy)
-    in_julia = sides.parameters_of(julia_fn) if blocks.is_julia_block(julia_fn) else None
-    of_block = isinstance(python_fn, mxnet.gluon.Block)
-    parameters = sides.parameters_of(python_fn) if of_block or in_julia is None else in_julia
+    in_julia = blocks.parameters_of(julia_fn) if blocks.is_julia_block(julia_fn) else None
+    of_block = blocks.is_block(python_fn)
+    parameters = blocks.parameters_of(python_fn) if of_block or in_julia is None else in_julia
     names = [f"argument {i}" for i in range(1, len(arguments) + 1)]
     arguments += list(parameters.values())
     names += list(parameters)
@@ -143,13 +142,13 @@ def _set_up(
         raise TypeError(f"crosscheck: inputs holds no array ({came}); expected NDArrays or NumPy arrays")
     functions = []
     if python_fn is not None:
-        functions.append(sides.python_side(python_fn, list(parameters) if of_block else [], numpy))
+        functions.append((blocks if of_block else sides).python_side(python_fn, numpy))
     if julia_fn is not None and in_julia is not None:
         places = blocks.match(parameters, in_julia, params if of_block else None, len(given))
-        functions.append(_reordered(blocks.side(julia_fn, numpy), len(given), places))
+        functions.append(_reordered(blocks.julia_side(julia_fn, numpy), len(given), places))
     elif julia_fn is not None:
         side = sides.julia_side(julia_fn, numpy)
-        places = sides.match(list(parameters), params, len(given))
+        places = blocks.positions(list(parameters), params, len(given))
         functions.append(_reordered(side, len(given), places))
     return Point(arguments, names), functions
 

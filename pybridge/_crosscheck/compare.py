@@ -134,18 +134,20 @@ class Comparison:
                     kind, "both", f"{name} has shape {a.shape} in Python and {b.shape} in Julia{what}"
                 )
                 continue
-            where = differ(a, b, made + other)
+            made += other
+            where = differ(a, b, made)
             with np.errstate(all="ignore"):
-                apart = float(np.nanmax(np.abs(a.astype(np.float64, copy=False) - b), initial=0.0))
-                largest = float(np.nanmax(np.abs(a), initial=0.0))
+                flat = a.reshape(-1)
+                apart = float(
+                    np.nanmax(np.abs(flat.astype(np.float64, copy=False) - b.reshape(-1)), initial=0.0)
+                )
+                largest = float(np.nanmax(np.abs(flat), initial=0.0))
             count = int(where.sum())
             report.values.append(
-                Compared(
-                    name, a.shape, str(a.dtype), largest, apart, float((made + other).max(initial=0)), count
-                )
+                Compared(name, a.shape, str(a.dtype), largest, apart, float(made.max(initial=0)), count)
             )
             if count:
-                explain_values(report, evidence, i, name, where, made + other, eps)
+                explain_values(report, evidence, i, name, where, made, eps)
 
     def in_small_dtype(
         self,

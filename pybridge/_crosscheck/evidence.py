@@ -11,6 +11,7 @@ import numpy as np
 from . import heads as head_gradients
 from .array import Array
 from .heads import Heads
+from .memory import float_pieces
 from .numeric import Along, Slope, noise_along, slope
 from .point import Point
 from .sides import Side
@@ -42,6 +43,7 @@ class Evidence:
     _units: Heads | None = None
     _noises: dict[tuple[int, int], Array] = field(default_factory=dict)
     _base: tuple[Array, Array, float] | None = None
+    _unsure: dict[int, Array] = field(default_factory=dict)
     _lost: dict[int, Array] | None = None
 
     def outputs_like(self, other: Evidence) -> bool:
@@ -72,11 +74,13 @@ class Evidence:
         """
         weights = self.weights(heads)
         try:
-            outputs = [] if self.blind else self.side.values(arguments)
+            outputs = [] if self.blind else self.side.values(arguments, copy=False)
         except Exception:  # not defined there, a little off the point: no error of the function
             outputs = []
         if [y.shape for y in outputs] != [y.shape for y in self.outputs]:
             return np.full(len(heads), np.nan), np.zeros(len(heads))
+        if self.entries >= LARGE:
+            return self._change_of_many(weights, outputs), self._unsure_of_many(heads)
         at, noise, hidden = self._at_point()
         moved = head_gradients.column(outputs)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -87,22 +91,43 @@ class Evidence:
             undefined = (weights[:, lost & np.isfinite(at)] != 0).any(axis=1)
         else:
             undefined = np.zeros(len(heads), bool)
-        if delta.size >= LARGE:  # all of it changes: entries of such arguments are not moved one by one
-            value = weights @ delta
-            unsure = np.array([float(np.vdot(np.abs(row), noise)) for row in weights])
+        changed = np.flatnonzero(delta)
+        seen = weights[:, changed] if 4 * changed.size < delta.size else weights
+        if seen is not weights:
+            delta, noise = delta[changed], noise[changed]
         else:
-            changed = np.flatnonzero(delta)
-            seen = weights[:, changed] if 4 * changed.size < delta.size else weights
-            if seen is not weights:
-                delta, noise = delta[changed], noise[changed]
-            else:
-                noise = np.where(delta == 0, 0.0, noise)
-            value = seen @ delta
-            unsure = np.abs(seen) @ noise
-            if not unsure.all():
-                unsure = np.where(unsure > 0, unsure, hidden * np.abs(weights).max(axis=1, initial=0))
+            noise = np.where(delta == 0, 0.0, noise)
+        value = seen @ delta
+        unsure = np.abs(seen) @ noise
+        if not unsure.all():
+            unsure = np.where(unsure > 0, unsure, hidden * np.abs(weights).max(axis=1, initial=0))
         value[undefined] = np.nan
         return value, unsure
+
+    def _change_of_many(self, weights: Array, outputs: Sequence[Array]) -> Array:
+        """As `change`, of very many results: piece by piece, so that none of their size is made."""
+        value, undefined = np.zeros(len(weights)), np.zeros(len(weights), bool)
+        for (where, piece), (_, at) in zip(float_pieces(outputs), float_pieces(self.outputs)):
+            here = weights[:, where]
+            with np.errstate(invalid="ignore", over="ignore"):
+                delta = np.subtract(piece, at, dtype=np.float64)
+                part = here @ delta
+            if not np.isfinite(part).all():  # zero times infinity is not finite either
+                lost = ~np.isfinite(delta)
+                delta[lost] = 0
+                undefined |= (here[:, lost & np.isfinite(at)] != 0).any(axis=1)
+                part = here @ delta
+            value += part
+        value[undefined] = np.nan
+        return value
+
+    def _unsure_of_many(self, heads: Heads) -> Array:
+        """What rounding does to very many results together: as if all of them changed, wherever the arguments are."""
+        if id(heads) not in self._unsure:
+            noise = self._noise()
+            weights = self.weights(heads)  # kept, so that the key stays this list's
+            self._unsure[id(heads)] = np.array([float(np.vdot(np.abs(row), noise)) for row in weights])
+        return self._unsure[id(heads)]
 
     def weights(self, heads: Heads) -> Array:
         if id(heads) not in self._rows:
@@ -112,23 +137,29 @@ class Evidence:
     def _at_point(self) -> tuple[Array, Array, float]:
         """The results as one vector, what rounding does to each of them, and what it may hide in one that is zero."""
         if self._base is None:
-            at = head_gradients.column(self.outputs)
-            eps = max(
-                (float(np.finfo(y.dtype).eps) for y in self.outputs if y.dtype.kind == "f"), default=0.0
-            )
-            noise = np.abs(at)
-            if [y.shape for y in self.usual_outputs] == [y.shape for y in self.outputs]:
-                usual = np.abs(head_gradients.column(self.usual_outputs))
-                noise = np.fmax(noise, np.where(np.isfinite(usual), usual, 0))
-            noise *= 2 * eps
-            noise += head_gradients.column(
-                [s if y.dtype.kind == "f" else y for s, y in zip(self.output_spreads, self.outputs)]
-            )
-            if noise.size and not np.isfinite(np.sum(noise)):
-                noise[~np.isfinite(noise)] = 0
+            noise, eps = self._noise(), self._output_eps
             largest = float(np.max(noise, initial=0)) / (2 * eps) if eps else 0.0
-            self._base = at, noise, EPS * (largest or 1.0)
+            self._base = head_gradients.column(self.outputs), noise, EPS * (largest or 1.0)
         return self._base
+
+    @property
+    def _output_eps(self) -> float:
+        """The precision of the coarsest result."""
+        return max((float(np.finfo(y.dtype).eps) for y in self.outputs if y.dtype.kind == "f"), default=0.0)
+
+    def _noise(self) -> Array:
+        """What rounding does to each entry of the results."""
+        noise = np.abs(head_gradients.column(self.outputs))
+        if [y.shape for y in self.usual_outputs] == [y.shape for y in self.outputs]:
+            usual = np.abs(head_gradients.column(self.usual_outputs))
+            noise = np.fmax(noise, np.where(np.isfinite(usual), usual, 0))
+        noise *= 2 * self._output_eps
+        noise += head_gradients.column(
+            [s if y.dtype.kind == "f" else y for s, y in zip(self.output_spreads, self.outputs)]
+        )
+        if noise.size and not np.isfinite(np.sum(noise)):
+            noise[~np.isfinite(noise)] = 0
+        return noise
 
     def _roughness(self, heads: Heads, argument: int) -> Array:
         """How many times as much noise the values have as their sizes say: seen when all of an argument moves.
@@ -206,13 +237,10 @@ class Evidence:
     def _path(self, heads: Heads, argument: int, way: Array, entry: int | None) -> tuple[Along, list[float]]:
         """The change of the results along a line, and the first steps to take on it."""
         factor = self._roughness(heads, argument)
+        line = self.point.line(argument, way, entry)
 
         def along(t: float) -> tuple[Array, Array]:
-            if entry is None:
-                there = self.point.moved({argument: way}, t)
-            else:
-                there = self.point.moved_entry(argument, entry, t)
-            value, unsure = self.change(heads, there)
+            value, unsure = self.change(heads, line(t))
             return value, factor * unsure
 
         if entry is None:

@@ -68,11 +68,7 @@ def gather(side: Side, point: Point, draw: DrawHeads) -> tuple[Evidence, Faults]
 def _differentiate(evidence: Evidence, faults: Faults, careful: bool) -> None:
     side, point, heads = evidence.side, evidence.point, evidence.heads
     for head in heads:
-        pulled = side.pull(point.arguments, head)
-        faults.changed += [c for c in pulled.changed if c not in faults.changed]
-        evidence.gradients.append(pulled.gradients)
-        if not faults.random and not _same(pulled.outputs, evidence.outputs):
-            faults.random = True
+        evidence.gradients.append(_pull(evidence, faults, head))
     if careful:
         _measure_condition(evidence)
         _ask_for_smaller_inputs(evidence)
@@ -88,6 +84,15 @@ def _differentiate(evidence: Evidence, faults: Faults, careful: bool) -> None:
     if elsewhere is not None:
         faults.stateful = _depends_on_a_call(side, point, elsewhere, heads[-1], first)
     faults.nonlinear = _is_nonlinear(side, point, heads[-1], first)
+
+
+def _pull(evidence: Evidence, faults: Faults, head: Sequence[Array]) -> list[Array | None]:
+    """The gradients for a head; what the function does besides is kept."""
+    pulled = evidence.side.pull(evidence.point.arguments, head)
+    faults.changed += [c for c in pulled.changed if c not in faults.changed]
+    if not faults.random and not _same(pulled.outputs, evidence.outputs):
+        faults.random = True
+    return pulled.gradients
 
 
 def _elsewhere(side: Side, point: Point) -> list[Any] | None:
@@ -115,7 +120,7 @@ def _depends_on_a_call(
 
 
 def _is_nonlinear(side: Side, point: Point, head: Sequence[Array], alone: Sequence[Array | None]) -> bool:
-    doubled = side.pull(point.arguments, [-2 * h for h in head]).gradients
+    doubled = side.pull(point.arguments, [np.asarray(-2 * h, h.dtype) for h in head]).gradients
     return not all(_close(d, None if g is None else -2 * g) for d, g in zip(doubled, alone))
 
 
@@ -137,7 +142,9 @@ def _measure_condition(evidence: Evidence) -> None:
 def _ask_for_smaller_inputs(evidence: Evidence) -> None:
     """Values and gradients for inputs a sixteenth as large."""
     point = evidence.point
-    smaller = [a / SMALLER if i in point.movable else a for i, a in enumerate(point.arguments)]
+    smaller = [
+        np.asarray(a / SMALLER, a.dtype) if i in point.movable else a for i, a in enumerate(point.arguments)
+    ]
     try:
         pulled = [evidence.side.pull(smaller, head) for head in evidence.heads]
     except Exception:  # these are not the user's arguments: the function need not take them

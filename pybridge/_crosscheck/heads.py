@@ -23,6 +23,7 @@ class Draw:
 
     def __init__(self, given: Sequence[Array] | None, count: int, seed: int) -> None:
         self._given, self._count, self._seed = given, count, seed
+        self._drawn: dict[tuple[tuple[tuple[int, ...], str], ...], Heads] = {}
 
     def __call__(self, outputs: Sequence[Array]) -> Heads:
         """The head gradients for these results.
@@ -32,16 +33,29 @@ class Draw:
         """
         if self._given is not None:
             return [_fitted(self._given, outputs)]
+        if not all(np.isfinite(np.sum(y)) for y in outputs if y.dtype.kind == "f"):
+            return _without_lost(self._draw(outputs), outputs)
+        kinds = tuple((y.shape, y.dtype.str) for y in outputs)
+        if kinds not in self._drawn:  # both functions have the very same arrays: nobody writes to them
+            self._drawn[kinds] = self._draw(outputs)
+        return self._drawn[kinds]
+
+    def _draw(self, outputs: Sequence[Array]) -> Heads:
         total = sum(y.size for y in outputs if y.dtype.kind == "f")
         heads = units(outputs) if total <= FULL_JACOBIAN else []
         rng = np.random.default_rng(self._seed)
         for _ in range(1 if heads else max(1, self._count)):
             heads.append(split(rng.standard_normal(total), outputs))
-        for head in heads:
-            for h, y in zip(head, outputs):
-                if y.dtype.kind == "f" and not np.isfinite(np.sum(y)):
-                    h[~np.isfinite(y)] = 0
         return heads
+
+
+def _without_lost(heads: Heads, outputs: Sequence[Array]) -> Heads:
+    """Zeros where a result is not finite."""
+    for head in heads:
+        for h, y in zip(head, outputs):
+            if y.dtype.kind == "f":
+                h[~np.isfinite(y)] = 0
+    return heads
 
 
 def _fitted(given: Sequence[Array], outputs: Sequence[Array]) -> list[Array]:

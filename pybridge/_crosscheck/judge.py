@@ -106,6 +106,8 @@ def _gradients(
             tolerance(g, _like(s[argument], g), eps, settings, e.usual_gradient(head, argument))
             for head, (g, s) in enumerate(zip(filled, e.spreads))
         ]
+        for s in e.spreads:
+            s[argument] = np.zeros(())  # it is in the tolerances now, and may be large
         gradients[language] = filled
         allowed[language] = [t.entries for t in made]
         result.tolerances[language] = made[-1].text
@@ -122,10 +124,10 @@ def _places(
 ) -> Iterator[Place]:
     """The entries, random directions, and those in which equal entries move together."""
     a: Array = point.arguments[argument]
-    sizes = point.sizes(argument).reshape(-1)
-    for entry in entries:
+    sizes = point.sizes(argument).reshape(-1)[entries]
+    for entry, size in zip(entries, sizes):
         way = np.zeros(a.size, a.dtype)
-        way[entry] = sizes[entry]
+        way[entry] = size
         yield Place(_index(entry, a.shape), argument, way.reshape(a.shape), entry)
     ties = point.ties(argument)
     count = directions if a.size < 10**6 else min(directions, 2)

@@ -53,8 +53,10 @@ class Neighbourhood:
         return self._jumps[head]
 
     def _find_jumps(self, head: int) -> Array | None:
-        radius = max(NEAR, 1e3 * self.evidence.point.eps)
-        here = self._gradient(self.evidence.point.arguments, head)
+        e = self.evidence
+        radius = max(NEAR, 1e3 * e.point.eps)
+        known = bool(e.gradients) and self.heads is e.heads
+        here = e.gradients[head][self.argument] if known else self._gradient(e.point.arguments, head)
         near, wide = self._moves(here, head, radius / 8), self._moves(here, head, radius)
         if near is None or wide is None:
             return None
@@ -122,5 +124,9 @@ class Neighbourhood:
 
     def _off(self, rng: np.random.Generator, radius: float) -> Array:
         a: Array = self.evidence.point.arguments[self.argument]
-        drawn = (rng.random(a.shape) + 0.5) * rng.choice([-1, 1], a.shape)
-        return np.asarray(self.evidence.point.sizes(self.argument) * radius * drawn, a.dtype)
+        drawn = rng.random(a.shape) + 0.5
+        drawn *= rng.choice([-1, 1], a.shape)
+        off = self.evidence.point.sizes(self.argument)
+        off *= radius
+        off *= drawn
+        return off

@@ -99,11 +99,12 @@ def _loaded(language: str, target: str, load: Any) -> Any:
 
 
 def _shape(text: str) -> tuple[int, ...]:
+    """A shape in words: 32x10, or nothing for one without dimensions."""
     try:
-        shape = tuple(int(part) for part in str(text).lower().split("x"))
+        shape = tuple(int(part) for part in text.lower().split("x") if text)
     except ValueError:
         shape = (-1,)
-    if min(shape) < 0:
+    if min(shape, default=0) < 0:
         raise CheckError(f"{text!r} is no shape, as in 32x10")
     return shape
 

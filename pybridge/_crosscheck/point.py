@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,11 +58,24 @@ class Point:
             for i, a in enumerate(self.arguments)
         ]
 
-    def moved_entry(self, argument: int, entry: int, distance: float) -> list[Any]:
-        """The arguments with one entry of one of them changed."""
-        changed = self.arguments[argument].copy()
-        changed.reshape(-1)[entry] += distance
-        return [changed if i == argument else a for i, a in enumerate(self.arguments)]
+    def line(self, argument: int, way: Array, entry: int | None) -> Callable[[float], list[Any]]:
+        """The arguments at distances along a direction of one of them, or with one entry of it changed.
+
+        The same memory is used at each distance: a large array is not made anew.
+        """
+        a: Array = self.arguments[argument]
+        moved = a.copy()
+        arguments = [moved if i == argument else b for i, b in enumerate(self.arguments)]
+
+        def at(distance: float) -> list[Any]:
+            if entry is None:
+                np.multiply(way, np.asarray(distance, a.dtype), out=moved)
+                np.add(a, moved, out=moved)
+            else:
+                moved.reshape(-1)[entry] = a.reshape(-1)[entry] + distance
+            return arguments
+
+        return at
 
     def rounded(self, trial: int, steps: int) -> list[Any]:
         """The arguments, changed in their last digits: along a line that a trial has, `steps` (of either sign) far.
@@ -83,7 +96,7 @@ class Point:
         Entries that are not finite stay where they are.
         """
         a = self.arguments[argument]
-        found: Array = np.abs(a)
+        found: Array = np.asarray(np.abs(a))
         zeros = a == 0
         if zeros.any():
             found[zeros] = 1e-3 * self.scale(argument)

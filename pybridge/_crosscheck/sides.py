@@ -5,10 +5,8 @@ Both sides take and give NumPy arrays. What runs in between is the function itse
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +16,7 @@ from .. import _libmxnet, autograd, julia
 from .._libmxnet import NDArray, mxnet
 from ..functions import JuliaFunction, function
 from .array import Array
+from .memory import copied, seen
 
 #: A NaN that no computation gives: where it still stands after a backward, nothing was written.
 _UNWRITTEN = {
@@ -54,11 +53,12 @@ class Side:
     def __str__(self) -> str:
         return f"{self.language} ({self.name})"
 
-    def values(self, arguments: Sequence[Any]) -> list[Array]:
-        """The outputs, in float64, int64 or bool; nothing is recorded."""
+    def values(self, arguments: Sequence[Any], copy: bool = True) -> list[Array]:
+        """The outputs; nothing is recorded. Without a copy they are good until the function is called again."""
         self._start()
         with self._shapes(), autograd.pause(train_mode=True):
-            return [a.asnumpy() for a in self._outputs([self._given(a) for a in arguments])]
+            outputs = self._outputs([self._given(a) for a in arguments])
+            return [y.asnumpy() if copy else seen(y) for y in outputs]
 
     def pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         """Outputs, and the gradient of every floating-point argument; `heads` None stands for ones."""
@@ -81,9 +81,24 @@ class Side:
     def _pull(self, arguments: Sequence[Any], heads: Sequence[Array] | None) -> Pulled:
         self._start()
         given = [self._given(a) for a in arguments]
-        leaves = [a for a in given if _is_leaf(a)]
+        leaves = [a for a in given if is_leaf(a)]
         buffers = [self._unwritten(a) for a in leaves]
         autograd.mark_variables(leaves, buffers, "write")
+        outputs, head_arrays = self._forward_and_backward(given, heads)
+        changed = [f"argument {i}" for i, (a, b) in enumerate(zip(arguments, given), 1) if _differs(a, b)]
+        changed += [
+            f"head gradient {i}"
+            for i, (h, a) in enumerate(zip(heads or [], head_arrays), 1)
+            if _differs(h, a)
+        ]
+        written = iter(buffers)
+        gradients = [self._gradient(next(written)) if is_leaf(a) else None for a in given]
+        return Pulled(outputs, gradients, changed)
+
+    def _forward_and_backward(
+        self, given: Sequence[Any], heads: Sequence[Array] | None
+    ) -> tuple[list[Array], list[NDArray]]:
+        """The outputs as they were before the backward, and the head gradients as they are after it."""
         with autograd.record():
             outputs = self._outputs(given)
         before = [y.asnumpy() for y in outputs]
@@ -93,14 +108,7 @@ class Side:
         }
         if differentiated:
             autograd.backward(list(differentiated.values()), _together(outputs, head_arrays, differentiated))
-        written = iter(buffers)
-        gradients = [self._gradient(next(written)) if _is_leaf(a) else None for a in given]
-        changed = [f"argument {i}" for i, (a, b) in enumerate(zip(arguments, given), 1) if _differs(a, b)]
-        if head_arrays is not None and heads is not None and differentiated:
-            changed += [
-                f"head gradient {i}" for i, (h, a) in enumerate(zip(heads, head_arrays), 1) if _differs(h, a)
-            ]
-        return Pulled(before, gradients, changed)
+        return before, head_arrays or []
 
     def _heads(self, heads: Sequence[Array], outputs: Sequence[NDArray]) -> list[NDArray]:
         if [h.shape for h in heads] != [y.shape for y in outputs]:
@@ -144,7 +152,7 @@ class Side:
         return self._array(a) if isinstance(a, np.ndarray) else a
 
     def _array(self, a: Array) -> NDArray:
-        return _libmxnet.copied(np.ascontiguousarray(a).reshape(a.shape), self.numpy)
+        return copied(np.ascontiguousarray(a).reshape(a.shape), self.numpy)
 
     def _unwritten(self, a: NDArray) -> NDArray:
         word, bits = _UNWRITTEN[np.dtype(a.dtype)]
@@ -154,7 +162,8 @@ class Side:
     def _gradient(buffer: NDArray) -> Array | None:
         found: Array = buffer.asnumpy()
         word, bits = _UNWRITTEN[found.dtype]
-        return None if found.size and bool((found.view(word) == bits).all()) else found
+        words = found.reshape(-1).view(word)
+        return None if found.size and words[0] == bits and bool((words == bits).all()) else found
 
 
 def _together(
@@ -170,12 +179,13 @@ def _together(
     return [found[key] for key in distinct]
 
 
-def _is_leaf(a: Any) -> bool:
+def is_leaf(a: Any) -> bool:
+    """Is it an NDArray that may have a gradient?"""
     return isinstance(a, NDArray) and np.dtype(a.dtype) in _UNWRITTEN
 
 
 def _differs(a: Any, b: Any) -> bool:
-    return isinstance(b, NDArray) and not _identical(a, b.asnumpy())
+    return isinstance(b, NDArray) and not _identical(a, seen(b))
 
 
 def _identical(a: Array, b: Array) -> bool:
@@ -189,20 +199,8 @@ def _identical(a: Array, b: Array) -> bool:
 # ---- what can be a side ----------------------------------------------------------------------------------------
 
 
-def parameters_of(fn: Any) -> dict[str, Array]:
-    """The parameters of a Gluon block by name, of anything else none."""
-    if not isinstance(fn, mxnet.gluon.Block):
-        return {}
-    found = fn.collect_params()
-    prefix = getattr(fn, "prefix", "")
-    names = [name[len(prefix) :] if name.startswith(prefix) else name for name in found]
-    return {name: p.data().asnumpy() for name, p in zip(names, found.values()) if p.grad_req != "null"}
-
-
-def python_side(fn: Any, parameters: Sequence[str], numpy: bool) -> Side:
-    """The side of a callable, a Gluon block (its parameters follow the inputs) or a symbol."""
-    if isinstance(fn, mxnet.gluon.Block):
-        return Side("Python", getattr(fn, "name", type(fn).__name__), _block_call(fn, parameters), numpy)
+def python_side(fn: Any, numpy: bool) -> Side:
+    """The side of a callable on NDArrays, or of a symbol."""
     if isinstance(fn, mxnet.sym.Symbol):
         return Side("Python", fn.name or "symbol", _symbol_call(fn), numpy)
     if not callable(fn):
@@ -239,60 +237,6 @@ def _is_type(value: Any) -> bool:
     return bool(julia.start().isa(value, julia.start().Type))
 
 
-def _block_call(block: Any, names: Sequence[str]) -> Callable[..., Any]:
-    every = list(block.collect_params().values())
-    parameters = [p for p in every if p.grad_req != "null"]
-    states = [
-        p for p in every if p.grad_req == "null"
-    ]  # running statistics: each call starts from theirs, on copies
-
-    def call(*given: Any) -> Any:
-        count = len(given) - len(names)
-        dtype = next((a.dtype for a in reversed(given) if _is_leaf(a)), None)
-        copies = [_as_float(p.data(), dtype) for p in states]
-        with _lent([*parameters, *states], [*given[count:], *copies]), _imperative(block):
-            return block(*given[:count])
-
-    return call
-
-
-def _as_float(a: NDArray, dtype: Any) -> NDArray:
-    """A copy, in `dtype` if it holds floating-point numbers."""
-    return a.astype(dtype) if dtype is not None and _is_leaf(a) else a.copy()
-
-
-@contextmanager
-def _imperative(block: Any) -> Any:
-    """Run a hybridized block as if it were not: its compiled graph may have memory of its own for the parameters."""
-    active = []
-    blocks = [block]
-    while blocks:
-        b = blocks.pop()
-        blocks += b._children.values()
-        if getattr(b, "_active", False) and not isinstance(b, mxnet.gluon.SymbolBlock):
-            active.append(b)
-    for b in active:
-        b._active = False
-    try:
-        yield
-    finally:
-        for b in active:
-            b._active = True
-
-
-@contextmanager
-def _lent(parameters: Sequence[Any], arrays: Sequence[NDArray]) -> Any:
-    """Let the parameters of a block be these very arrays, leaves of the graph that is recorded."""
-    before = [(p._data, p._grad) for p in parameters]
-    try:
-        for p, a in zip(parameters, arrays):
-            p._data = [a]
-        yield
-    finally:
-        for p, (data, grad) in zip(parameters, before):
-            p._data, p._grad = data, grad
-
-
 def _symbol_call(symbol: Any) -> Callable[..., Any]:
     names = symbol.list_arguments()
     with warnings.catch_warnings():
@@ -307,15 +251,3 @@ def _symbol_call(symbol: Any) -> Callable[..., Any]:
         return block(*given)
 
     return call
-
-
-def match(names: Sequence[str], mapping: Mapping[str, Any] | None, inputs: int) -> list[int]:
-    """Where each of the block's parameters stands among the Julia function's arguments; places count from 0."""
-    if mapping is None:
-        return list(range(inputs, inputs + len(names)))
-    missing = [name for name in names if name not in mapping]
-    if missing or len(mapping) != len(names):
-        raise ValueError(
-            f"crosscheck: params names {sorted(mapping)}; the block's parameters are {sorted(names)}"
-        )
-    return [operator.index(mapping[name]) for name in names]

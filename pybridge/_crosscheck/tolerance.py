@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .array import Array
+from .memory import pieces
 from .settings import Settings
 
 UNITS = 16
@@ -40,7 +41,7 @@ def tolerance(
 
     `settings.rtol` and `.atol`, where given, take the place of all that.
     """
-    size = np.abs(value).astype(np.float64, copy=False)
+    size = np.asarray(np.abs(value), np.float64)
     if size.size and not np.isfinite(np.sum(size)):
         size[~np.isfinite(size)] = 0
     if settings.rtol is not None or settings.atol is not None:
@@ -48,9 +49,10 @@ def tolerance(
         return Tolerance(relative * size + absolute, f"given: {absolute:g} + {relative:g} |value|")
     common = typical(size)
     units = _worst_condition(size, spread, eps)
-    entries = eps ** (2 / 3) * size
+    entries = size  # one array of this size is enough
+    entries *= eps ** (2 / 3)
     entries += UNITS * spread
-    if usual is None or usual.shape != size.shape:
+    if usual is None or usual.shape != value.shape:
         entries += UNITS * eps * common + SMALLEST
     else:
         sizes = np.abs(usual, dtype=np.float64)
@@ -79,14 +81,22 @@ def _worst_condition(size: Array, spread: Array, eps: float) -> float:
 def apart(a: Array, b: Array) -> Array:
     """How far two arrays of one shape lie apart, entry by entry; zero where that is no number."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found = np.abs(a.astype(np.float64, copy=False) - b)
+        found = np.asarray(np.abs(a.astype(np.float64, copy=False) - b))
     if found.size and not np.isfinite(np.sum(found)):
         found[~np.isfinite(found)] = 0
-    return np.asarray(found)
+    return found
 
 
 def differ(a: Array, b: Array, allowed: Array) -> Array:
     """Where two arrays of one shape differ by more than is allowed; NaNs and infinities must be the same."""
+    found = np.empty(a.shape, bool)
+    flat, x, y, room = (v.reshape(-1) for v in (found, a, b, np.broadcast_to(allowed, a.shape)))
+    for part in pieces(a.size):
+        flat[part] = _differ(x[part], y[part], room[part])
+    return found
+
+
+def _differ(a: Array, b: Array, allowed: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(a.astype(np.float64, copy=False) - b)
         found = distance > allowed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .array import Array
-from .evidence import Evidence
+from .evidence import LARGE, Evidence
 from .heads import Heads
 from .neighbourhood import Neighbourhood
 from .numeric import Slope
@@ -93,7 +93,8 @@ class Place:
 
     def allowed(self, tolerances: list[Array]) -> list[float]:
         """How far these may be off."""
-        return [self._along(t, np.abs(self.way)) for t in tolerances]
+        way = self.way if self.entry is not None else np.abs(self.way)
+        return [self._along(t, way) for t in tolerances]
 
     def slopes(
         self,
@@ -134,7 +135,8 @@ class Scales:
     """Judges the gradients of one argument at one place after the other, under every head.
 
     A side is called wrong on the word of two derivatives by numbers, from different steps, both looked at closely; and
-    where there is no derivative, only if the gradient lies outside of what the derivatives close by are.
+    where there is no derivative, only if the gradient lies outside of what the derivatives close by are. Of a very
+    large argument one such place is enough: at those that follow, the first derivative tells whether it is wrong there.
     """
 
     def __init__(
@@ -155,7 +157,9 @@ class Scales:
             around.setdefault(id(e), Neighbourhood(e, heads[language], argument))
         self._around = {language: around[id(e)] for language, e in shown.items()}
         size = next(iter(shown.values())).point.arguments[argument].size
-        self._levels = 40 if size <= 10**5 else 8 if size < 10**6 else 3
+        self._levels = 40 if size <= 10**5 else 8 if size < LARGE else 3
+        self._once = size >= LARGE
+        self._proven: set[str] = set()  # languages
         self._looks_left = ROUGH_PLACES if size > MANY else size + 64
 
     def weigh(self, place: Place) -> list[Row]:
@@ -168,10 +172,12 @@ class Scales:
         heads = range(len(next(iter(said.values()))))
         wrong = [_suspects(said, allowed, slopes, head) for head in heads]
         rough = [False for _ in heads]
-        if any(wrong):
-            slopes = self._look_closely(place, said, allowed, slopes, wrong)
-        if any(wrong):
-            self._look_around(place, said, allowed, wrong, rough)
+        if not (self._once and set().union(*wrong) <= self._proven):
+            if any(wrong):
+                slopes = self._look_closely(place, said, allowed, slopes, wrong)
+            if any(wrong):
+                self._look_around(place, said, allowed, wrong, rough)
+            self._proven.update(*wrong)
         return [
             self._row(place.name, head, said, allowed, slopes, wrong[head], rough[head]) for head in heads
         ]
