@@ -301,9 +301,13 @@ end
         mx.backward!(mx.record(() -> f(2 .* x)))
     end
     @test copy(∇) ≈ 64 .* A .^ 3
-    GC.gc()
-    PB._release()
-    @test PB.root_count() < roots + 40
+    for _ in 1:100      # libmxnet lets go in its own time
+        GC.gc()
+        PB._release()
+        PB.root_count() <= roots && break
+        sleep(0.01)
+    end
+    @test PB.root_count() <= roots
 end
 
 @testset "unrecorded calls leave no graph" begin
