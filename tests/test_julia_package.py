@@ -256,7 +256,7 @@ def test_julia_code_is_written_for_julia_1_5() -> None:
         r"@something|@coalesce|@lock\b": "macros of 1.7",
         r"\bpublic\s+\w+": "public (1.11)",
         r"\bconst\s+\w+::": "typed globals (1.8)",
-        r"(?<!\.)\binvokelatest\(|\b(?:stack|getglobal|setglobal!|redirect_stdio|eachsplit)\(": "1.7 to 1.9",
+        r"(?<!\.)\binvokelatest\(|(?<!mx\.)\b(?:stack|getglobal|setglobal!|redirect_stdio|eachsplit)\(": "1.7 to 1.9",
         r"@atomic|\bIterators\.(?:map|flatmap)\b": "1.6 to 1.9",
     }
     sources = [

@@ -83,7 +83,9 @@ function _may_wait(call::Waiting, keep, arguments::Vararg{Any,N}) where {N}
     end
 end
 
-const ABANDONED = Any[]     # what a call that was given up may still write to
+# What a call that was given up may still write to, until the backward that it waited for is over.
+const ABANDONED = Any[]
+const ABANDONED_AT_MOST = 64
 
 "Have Python's side of the dispatch make a call. What goes wrong in Julia meanwhile comes out as it was thrown."
 function _dispatched(what::Symbol, keep, arguments...)
@@ -92,6 +94,7 @@ function _dispatched(what::Symbol, keep, arguments...)
         return nothing
     catch exception
         push!(ABANDONED, keep)
+        length(ABANDONED) > ABANDONED_AT_MOST && popfirst!(ABANDONED)
         exception isa PythonCall.PyException || rethrow()
         throw(_own_failure(exception))
     end
