@@ -115,6 +115,22 @@ def test_what_is_not_here_is_said_with_what_to_use_instead(tmp_path: Path) -> No
     assert "FeedForward" in done.stderr and "pybridge migrate" in done.stderr
 
 
+def test_every_name_that_is_not_here_stands_in_the_documentation() -> None:
+    from pybridge._script import ABSENT
+
+    page = (Path(__file__).parent.parent / "docs" / "running.md").read_text(encoding="utf-8")
+
+    assert [name for name in sorted(ABSENT) if f"`{name}`" not in page] == []
+
+
+def test_every_exported_name_stands_in_the_documentation(pb: ModuleType) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "running.md").read_text(encoding="utf-8")
+    exported = [str(name) for name in pb.jl.seval("import PyBridge; map(string, names(PyBridge.mx))")]
+
+    assert len(exported) > 15
+    assert [name for name in exported if name != "mx" and f"`{name}`" not in page] == []
+
+
 def test_a_missing_script_is_said(tmp_path: Path) -> None:
     done = run(tmp_path / "none.jl")
 
