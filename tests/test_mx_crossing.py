@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import random
+from collections import Counter
 from types import ModuleType
 from typing import Any
 
@@ -296,6 +298,29 @@ def test_memory_that_a_backward_has_seen_is_used_again_without_complaint(
             y = (jl.halved(x * 3) - 1) * 2
         jl.backward(y)
     assert (x.grad.asnumpy() == 3).all()
+
+
+def test_holders_are_counted_whatever_handles_there_are(pb: ModuleType) -> None:
+    from pybridge._libmxnet import quick
+
+    choose = random.Random(1)
+    handles = [0x7F00_0000_0000 + 16 * choose.randrange(1 << 20) for _ in range(3000)]
+    before = quick.pb_shared_arrays()
+    extra: Counter[int] = Counter()  # no handle here is ever freed really: there are no such arrays
+    for step in range(100_000):
+        handle = choose.choice(handles)
+        if not extra[handle] or choose.random() < 0.48:
+            quick.pb_share(handle)
+            extra[handle] += 1
+        else:
+            assert quick.pb_free_array(handle) == 0
+            extra[handle] -= 1
+        if step % 997 == 0:
+            assert quick.pb_shared_arrays() - before == sum(1 for count in extra.values() if count)
+    for handle, count in extra.items():
+        for _ in range(count):
+            assert quick.pb_free_array(handle) == 0
+    assert quick.pb_shared_arrays() == before
 
 
 def test_arrays_that_a_monitor_gives_to_julia_live_as_long_as_julia_holds_them(

@@ -27,7 +27,7 @@ end
 onehot(l) = mx.NDArray(Float32[l[i] == k for k in 0:9, i in 1:length(l)])
 
 function loss(z, y)
-    p = mx.log_softmax(z, axis = -1)        # the classes are the first dimension here, the last one of libmxnet's
+    p = mx.log_softmax(z, 1)
     -sum(p .* y) / size(y, 2)
 end
 
