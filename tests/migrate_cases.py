@@ -67,8 +67,20 @@ end
 
 def printed_by_julia(snippets: list[str]) -> list[str]:
     """What each snippet prints in Julia, each in a module of its own, in one process."""
+    return _printed([*julia(), "-e", _RUNNER], snippets)
+
+
+def printed_by_mxnet_jl(snippets: list[str], folder: Path) -> list[str]:
+    """The same of MXNet.jl code, run as a script of it is."""
+    script = folder / "cases.jl"
+    script.write_text(_RUNNER, encoding="utf-8")
+    command = [sys.executable, "-m", "pybridge", "run", str(script)]
+    return _printed(command, ["using MXNet\n" + snippet for snippet in snippets])
+
+
+def _printed(command: list[str], snippets: list[str]) -> list[str]:
     ran = subprocess.run(
-        [*julia(), "-e", _RUNNER],
+        command,
         input="\x1d".join(snippets),
         capture_output=True,
         text=True,

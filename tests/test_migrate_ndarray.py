@@ -1,19 +1,23 @@
-"""NDArray programs: on a stand-in of MXNet.jl in Julia and translated on mxnet they give the same numbers in memory."""
+"""NDArray programs: in Julia and translated to Python they give the same numbers in memory, on the same libmxnet."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import migrate_cases
 import numpy as np
 import pytest
-from migrate_cases import CASES, alike, expected, printed_by_julia, printed_by_python, split
+from migrate_cases import CASES, alike, expected, printed_by_mxnet_jl, printed_by_python, split
 
 FILE = CASES.parent / "ndarray.jl"
 ALL = split(FILE)
 # Five digits of each number, in the order of memory: float32 in both languages.
-SHOW = 'show_(x) = println(join((round(Float64(v), digits=5) for v in vec(x)), " "))\n'
+SHOW = """
+show_(x) = println(join((round(Float64(v), digits=5) for v in vec(x)), " "))
+show_(x::mx.NDArray) = show_(copy(x))
+"""
 
 
 def show_(x: Any) -> None:
@@ -22,9 +26,9 @@ def show_(x: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[str, str]:
-    standin = (FILE.parent / "mx_standin.jl").read_text(encoding="utf-8")
-    return dict(zip(ALL, printed_by_julia([standin + SHOW + text for text in ALL.values()])))
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    snippets = [SHOW + text for text in ALL.values()]
+    return dict(zip(ALL, printed_by_mxnet_jl(snippets, tmp_path_factory.mktemp("julia"))))
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -31,10 +31,27 @@ end
     @test copy(x) == M && copy(y) == COLUMN
 end
 
-@testset "other functions are called with the whole arrays" begin
+@testset "operations in a function that is dotted are dots, too" begin
+    x, y = NDArray(M[:, 1:2]), NDArray([2.0 0.5; 1.0 3.0])
+    a, b = copy(x), copy(y)
+    for f in (v -> v * v, v -> v / (1 + exp(-v)), v -> v^2 - 3v, v -> -max(v, 2) / sqrt(v), v -> (v .* 2) * v)
+        @test copy(f.(x)) ≈ f.(a)
+    end
+    @test copy((v -> mx.σ(v) * mx.relu(v - 2)).(x)) ≈ (v -> max(v - 2, 0) / (1 + exp(-v))).(a)
+    g(u, v) = u * v + u / v - 2u^v
+    @test copy(g.(x, y)) ≈ g.(a, b) && copy(g.(x, 2)) ≈ g.(a, 2) && copy(g.(2, y)) ≈ g.(2, b)
+    z = NDArray(a)
+    ∇ = mx.attach_grad!(z)
+    mx.backward!(mx.record(() -> (v -> v * v * v).(z)))
+    @test copy(∇) ≈ 3 .* a .^ 2
+end
+
+@testset "functions of NDArrays are called with the whole arrays" begin
     x = NDArray(M)
     double(v) = 2v
     @test copy(double.(x)) == 2M
+    total(v::NDArray) = sum(v * mx.ones(Float64, 3, 1))
+    @test copy(total.(x)) ≈ [sum(M)]
     @test identity.(x) === x
     @test copy(Float32.(x)) == M && Float32.(x) isa NDArray{Float32,2}
     @test copy(Int.(NDArray([1.5, -1.5]))) == [1, -1]

@@ -14,13 +14,25 @@ _argument(x) = x
 _argument(x::Base.RefValue) = x[]
 _argument(x::Base.Broadcast.Broadcasted) = Base.Broadcast.materialize(x)
 
-"What `f.(arguments...)` is: for a function that is not listed here, `f` of the whole arrays."
+"""
+What `f.(arguments...)` is for a function that is not listed here. One of this module is called with the whole arrays, and so
+is one that wants NDArrays; any other with arrays whose operations are dots, too: `f(v) = v * v` is not a product of matrices.
+"""
 function _dot(f, arguments...)
-    applicable(f, arguments...) || throw(ArgumentError(string(
+    _is_ours(f, arguments) && return f(arguments...)
+    dotted = map(_dotted, arguments)
+    applicable(f, dotted...) && return _undotted(f(dotted...))
+    applicable(f, arguments...) && return f(arguments...)
+    throw(ArgumentError(string(
         "dotted ", f, " has no method for ", join(map(a -> a isa NDArray ? "NDArray" : string(typeof(a)), arguments), ", ", " and "),
         ": dots with an NDArray call functions of NDArrays (NDArray(a) makes one of a Julia array)")))
-    return f(arguments...)
 end
+
+_is_ours(f, arguments) =
+    applicable(f, arguments...) && which(f, Tuple{map(typeof, arguments)...}).module === @__MODULE__
+
+_dot(::typeof(σ), x::NDArray) = σ(x)
+_dot(::typeof(relu), x::NDArray) = relu(x)
 
 _dot(::typeof(+), x::NDArray, y::NDArray) = _one(op"broadcast_add", (x, y))
 _dot(::typeof(-), x::NDArray, y::NDArray) = _one(op"broadcast_sub", (x, y))
@@ -53,6 +65,37 @@ _dot(f::Union{typeof(+),typeof(*),typeof(max),typeof(min)}, x, y, z, more...) = 
 
 "`Float64.(x)`: the elements as another type."
 _dot(::Type{T}, x::NDArray) where {T<:DType} = _one(op"Cast", (x,), ["dtype"], [_dtype_name(T)])
+
+# ---- inside a dotted function ----------------------------------------------------------------------------------
+
+"An array inside a function that is dotted: its operations are dots."
+struct Dotted
+    x::NDArray
+end
+
+_dotted(x) = x
+_dotted(x::NDArray) = Dotted(x)
+_undotted(y) = y
+_undotted(y::Dotted) = y.x
+
+for f in (:+, :-, :*, :/, :^, :%, :mod, :max, :min, :hypot, :(==), :(!=), :<, :<=, :>, :>=)
+    @eval begin
+        Base.$f(x::Dotted, y::Dotted) = Dotted(_dot($f, x.x, y.x))
+        Base.$f(x::Dotted, y::Union{NDArray,Real}) = Dotted(_dot($f, x.x, y))
+        Base.$f(x::Union{NDArray,Real}, y::Dotted) = Dotted(_dot($f, x, y.x))
+    end
+end
+
+for f in (:+, :-, map(first, ELEMENTWISE)..., :deg2rad, :rad2deg)
+    @eval Base.$f(x::Dotted) = Dotted(_dot($f, x.x))
+end
+
+for f in (:σ, :relu)
+    @eval $f(x::Dotted) = Dotted($f(x.x))
+end
+
+Base.literal_pow(::typeof(^), x::Dotted, ::Val{s}) where {s} = Dotted(_dot(^, x.x, s))
+Base.Broadcast.broadcastable(x::Dotted) = x.x
 
 # ---- x .= y ----------------------------------------------------------------------------------------------------
 

@@ -3,14 +3,17 @@
 _each(op::Operator, x::NDArray{T,N}) where {T,N} = _one(op, (x,))::NDArray{T,N}
 _each(op::Operator, x::NDArray{Bool}) = _one(op, (x,))
 
-for (name, operator) in (
+const ELEMENTWISE = (
     (:abs, "abs"), (:sign, "sign"), (:round, "round"), (:ceil, "ceil"), (:floor, "floor"), (:trunc, "trunc"),
     (:sqrt, "sqrt"), (:cbrt, "cbrt"), (:abs2, "square"), (:inv, "reciprocal"),
     (:exp, "exp"), (:expm1, "expm1"), (:log, "log"), (:log2, "log2"), (:log10, "log10"), (:log1p, "log1p"),
     (:sin, "sin"), (:cos, "cos"), (:tan, "tan"), (:asin, "arcsin"), (:acos, "arccos"), (:atan, "arctan"),
     (:sinh, "sinh"), (:cosh, "cosh"), (:tanh, "tanh"), (:asinh, "arcsinh"), (:acosh, "arccosh"), (:atanh, "arctanh"),
 )
+
+for (name, operator) in ELEMENTWISE
     @eval Base.$name(x::NDArray) = _each($(Operator(operator)), x)
+    name === :inv || @eval _dot(::typeof($name), x::NDArray) = $name(x)
 end
 
 # libmxnet's own know π to seven digits, whatever the element type.

@@ -28,9 +28,9 @@ include("shape.jl")     # sizes and orders of dimensions
 include("arithmetic.jl") # of arrays of one size, and with numbers
 include("inplace.jl")   # x += y into the memory of x
 include("elementwise.jl") # functions of one array
+include("activation.jl") # sigmoid, relu, softmax
 include("broadcast.jl") # dots
 include("comparison.jl") # arrays of ones and zeros
-include("activation.jl") # sigmoid, relu, softmax
 include("reduction.jl") # sum, mean, argmax
 include("linalg.jl")    # products and norms
 include("shared.jl")    # NDArrays as Julia arrays

@@ -25,7 +25,8 @@ function Base.reshape(x::NDArray, dims::Union{Tuple{Vararg{Integer}},AbstractVec
         "reshape: $(Tuple(dims)) has $(prod(dims)) elements, the array of size $(size(x)) has $(length(x))"))
     return _one(op"Reshape", (x,), RESHAPE, [_tuple(dims), reverse ? "0" : "1"])
 end
-Base.reshape(x::NDArray, dims::Integer...; reverse::Bool = false, shape = dims) = reshape(x, shape; reverse = reverse)
+Base.reshape(x::NDArray, dims::Union{Integer,Colon}...; reverse::Bool = false, shape = dims) =
+    reshape(x, map(d -> d isa Colon ? -1 : d, shape); reverse = reverse)
 
 """
     Reshape(x::NDArray; shape) -> NDArray
