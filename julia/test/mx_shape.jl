@@ -26,7 +26,10 @@ end
     wide = mx.zeros(10, 5, 4)
     @test size(reshape(wide, -1, 0)) == (40, 5)
     @test size(reshape(wide, -1, 0, reverse = true)) == (50, 4)
-    @test_throws DimensionMismatch reshape(x, 5, 5)
+    for dims in ((5, 5), (-1, 5), (0, 5), (5, 0, -1), (2, 3, 4, 2))
+        @test_throws DimensionMismatch reshape(x, dims)
+    end
+    @test size(reshape(x, 6, :)) == (6, 4)
     @test copy(x) == A
 end
 

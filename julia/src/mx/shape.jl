@@ -20,11 +20,20 @@ size(reshape(x, -1, 0, reverse = true)) == (50, 4)
 ```
 """
 function Base.reshape(x::NDArray, dims::Union{Tuple{Vararg{Integer}},AbstractVector{<:Integer}}; reverse::Bool = false)
-    # libmxnet finds this out when it computes, and then it is the error of whatever comes next.
-    all(d -> d > 0, dims) && prod(dims) != length(x) && throw(DimensionMismatch(
-        "reshape: $(Tuple(dims)) has $(prod(dims)) elements, the array of size $(size(x)) has $(length(x))"))
+    _check_fits(x, dims, reverse)
     return _one(op"Reshape", (x,), RESHAPE, [_tuple(dims), reverse ? "0" : "1"])
 end
+"libmxnet finds out when it computes that a size does not fit, and then it is the error of whatever comes next."
+function _check_fits(x::NDArray, dims, reverse::Bool)
+    any(d -> d < -1, dims) && return nothing     # codes of its own
+    offset = reverse ? ndims(x) - length(dims) : 0
+    known = prod(Int[d == 0 ? size(x, max(i + offset, 1)) : d for (i, d) in enumerate(dims) if d != -1])
+    n = length(x)
+    (-1 in dims ? known > 0 && n % known == 0 : known == n) || throw(DimensionMismatch(
+        "reshape: the array of size $(size(x)) has $n elements, which are not those of an array of size $(Tuple(dims))"))
+    return nothing
+end
+
 Base.reshape(x::NDArray, dims::Union{Integer,Colon}...; reverse::Bool = false, shape = dims) =
     reshape(x, map(d -> d isa Colon ? -1 : d, shape); reverse = reverse)
 
