@@ -62,7 +62,9 @@ def test_a_script_has_its_arguments_its_file_and_its_folder(tmp_path: Path) -> N
         """
         include("part.jl")
         main(arguments) = println(join(arguments, "|"), " ", 2 * part(), " ", basename(@__FILE__))
-        abspath(PROGRAM_FILE) == @__FILE__ && main(ARGS)
+        if abspath(PROGRAM_FILE) == @__FILE__
+            main(ARGS)
+        end
         """,
         encoding="utf-8",
     )
