@@ -237,7 +237,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pb_dead_values": (_L, ()),
     "pb_free_array": (_I, (_P,)),
     "pb_shared_arrays": (_L, ()),
-    "pb_share": (None, (_P,)),
+    "pb_share": (_I, (_P,)),
     "pb_pinned_bytes": (_L, ()),
     "pb_copied_bytes": (_L, ()),
 }

@@ -168,6 +168,8 @@ EXPORT int pb_is_training(void);
 /* ---- from _trampoline_shared.c ------------------------------------------------------------------------------ */
 
 EXPORT int pb_free_array(handle_t h);
+void hold_shared(void); /* around a fork */
+void release_shared(void);
 
 /* ---- from _trampoline_helpers.c ----------------------------------------------------------------------------- */
 

@@ -146,15 +146,18 @@ static void before_fork(void) {
     forking = 1;
     for (request *r = queue; r; r = r->next) pthread_cond_signal(&r->seat->answered);
     pthread_mutex_unlock(&mu);
+    hold_shared();
 }
 
 static void after_fork_in_parent(void) {
+    release_shared();
     pthread_mutex_lock(&mu);
     forking = 0;
     pthread_mutex_unlock(&mu);
 }
 
 static void after_fork_in_child(void) {
+    release_shared();
     pthread_mutex_init(&mu, NULL);
     new_cond(&to_owner);
     queue = queue_end = taken = NULL;

@@ -49,19 +49,26 @@ static void forget(entry *e) { /* those behind it move up, so that they are stil
     used--;
 }
 
-/* One more holder of an array. */
-EXPORT void pb_share(handle_t h) {
+/* One more holder of an array; returns whether it is the first besides the one there was. */
+EXPORT int pb_share(handle_t h) {
     pthread_mutex_lock(&shared_mu);
     if (2 * (used + 1) > room) grow();
     entry *e = find(h);
-    if (!e->handle) {
+    int first = !e->handle;
+    if (first) {
         e->handle = h;
         used++;
     }
     e->extra++;
     atomic_store(&shared, (long)used);
     pthread_mutex_unlock(&shared_mu);
+    return first;
 }
+
+/* A fork must not find the table half-written. No thread of libmxnet needs this lock, so that it can be held while
+ * libmxnet's own handlers wait for them. */
+void hold_shared(void) { pthread_mutex_lock(&shared_mu); }
+void release_shared(void) { pthread_mutex_unlock(&shared_mu); }
 
 /* One holder less. Called by Python's NDArrays and by Julia's finalizers, on any thread. */
 EXPORT int pb_free_array(handle_t h) {

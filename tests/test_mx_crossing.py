@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
+import signal
+import threading
 from collections import Counter
 from types import ModuleType
 from typing import Any
@@ -335,3 +338,87 @@ def test_arrays_that_a_monitor_gives_to_julia_live_as_long_as_julia_holds_them(
         mx.nd.zeros((3, 2)).wait_to_read()  # takes memory that was freed
     assert jl.kept().asnumpy().tolist() == [[4, 4]] * 3
     jl.drop()
+
+
+def test_arrays_that_go_to_julia_and_are_dropped_do_not_pile_up(jl: Any, mx: ModuleType) -> None:
+    def give(times: int) -> None:
+        for _ in range(times):
+            x = mx.nd.ones((1250, 1000))
+            x.wait_to_read()
+            jl.described(x)
+
+    give(20)
+    before = resident_bytes()
+    give(100)
+    assert resident_bytes() - before < 250 * 2**20  # 100 arrays of 5 MB
+
+
+def test_a_fork_finds_the_count_of_holders_whole(jl: Any, mx: ModuleType) -> None:
+    from pybridge._libmxnet import quick, waiting
+
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            waiting.pb_share(0x7E00_0000_0000)
+            waiting.pb_free_array(0x7E00_0000_0000)
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)  # a child that hangs dies of it
+                quick.pb_share(0x7D00_0000_0000)
+                quick.pb_free_array(0x7D00_0000_0000)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_backward_on_another_thread_of_julia_is_an_error(run_python: Any) -> None:
+    done = run_python(
+        """
+        import pybridge as pb
+        pb.jl.seval('''
+        using PyBridge
+        const mx = PyBridge.mx
+        struct Twice end
+        mx.@custom twice(x) = Twice()
+        mx.forward(::Twice, x) = 2x
+        mx.backward!(::Twice, Δ) = 2Δ
+        ''')
+        pb.jl.seval('''
+        function differentiated()
+            x = mx.ones(3)
+            mx.attach_grad!(x)
+            mx.backward!(mx.record(() -> twice(x)))
+            return copy(mx.getgrad(x))
+        end
+        function said(f)
+            try
+                return string(f())
+            catch e
+                return sprint(showerror, e)
+            end
+        end
+        differentiated()
+        println(Threads.nthreads(), " ", fetch(Threads.@spawn (Threads.threadid(); 1)))
+        other = Ref("")
+        Threads.@threads for i in 1:2
+            Threads.threadid() == 2 && (other[] = said(differentiated))
+        end
+        println(other[])
+        println(differentiated())
+        ''')
+        """,
+        env={"PYBRIDGE_THREADS": "2"},
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "2 1"
+    assert "needs Python" in done.stdout.splitlines()[1]
+    assert done.stdout.splitlines()[-1] == "Float32[2.0, 2.0, 2.0]"

@@ -7,12 +7,15 @@ those that can wait, come here: they are made as Python's own are.
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any
 
 from .. import _libmxnet, julia
 from .._libmxnet import NDArray
 from .owner import function_names
 from .pump import run_blocking
+
+_last_results = threading.local()  # of `invoke`, until Julia has read them
 
 _OPERATOR_STYPES = {"MXImperativeInvokeEx": 8}
 
@@ -42,13 +45,15 @@ def invoke(
 ) -> None:
     """A call of an operator that can have a Julia function behind it."""
     pointer = ctypes.c_void_p
+    results = ctypes.POINTER(ctypes.c_void_p).from_address(outputs)
+    _last_results.pointer = results  # what stands around the call may let it point to memory of Python's
     _libmxnet.check_call(
         _libmxnet._LIB.MXImperativeInvokeEx(
             pointer(operator),
             ctypes.c_int(n_inputs),
             pointer(inputs),
             ctypes.byref(ctypes.c_int.from_address(n_outputs)),
-            ctypes.byref(ctypes.POINTER(ctypes.c_void_p).from_address(outputs)),
+            ctypes.byref(results),
             ctypes.c_int(n_params),
             pointer(keys),
             pointer(values),

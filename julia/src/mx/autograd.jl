@@ -137,7 +137,7 @@ Returns the gradient buffer attached to `x`, or `nothing`.
 function getgrad(x::NDArray)
     found = Ref{Ptr{Cvoid}}(C_NULL)
     if unsafe_load(WATCHED[]) != 0      # `x` may be an intermediate value that Python has marked
-        found[] = Ptr{Cvoid}(pyconvert(UInt, DISPATCH[].gradient(UInt(x.handle))))
+        found[] = Ptr{Cvoid}(pyconvert(UInt, _python().gradient(UInt(x.handle))))
     else
         @mxcall(:MXNDArrayGetGrad, (Ptr{Cvoid}, Ref{Ptr{Cvoid}}), x.handle, found)
     end

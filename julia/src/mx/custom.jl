@@ -88,7 +88,7 @@ _call_instance(number::Ref{Int}, name, instance, arguments) =
 function _prepared!(number::Ref{Int}, name, type)
     if number[] == 0
         number[] = PyBridge.prepare(type, name, false, false, Dict())
-        DISPATCH[].name_function(number[], String(name))
+        _python().name_function(number[], String(name))
     end
     return number[]
 end

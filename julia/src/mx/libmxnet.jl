@@ -87,10 +87,18 @@ end
 const ABANDONED = Any[]
 const ABANDONED_AT_MOST = 64
 
+"Python's side of the dispatch. Only the thread that started Julia may enter Python."
+function _python()
+    Threads.threadid() == 1 || throw(MXError(
+        "mx: this call needs Python, which Julia's other threads must not enter: make it on the first one, outside of Threads.@spawn and Threads.@threads"))
+    return DISPATCH[]
+end
+
 "Have Python's side of the dispatch make a call. What goes wrong in Julia meanwhile comes out as it was thrown."
 function _dispatched(what::Symbol, keep, arguments...)
+    python = _python()
     try
-        getproperty(DISPATCH[], what)(arguments...)
+        getproperty(python, what)(arguments...)
         return nothing
     catch exception
         push!(ABANDONED, keep)
@@ -101,7 +109,7 @@ function _dispatched(what::Symbol, keep, arguments...)
 end
 
 function _own_failure(exception)
-    kind, what = DISPATCH[].explain(exception.v)
+    kind, what = _python().explain(exception.v)
     kind = pyconvert(String, kind)
     kind == "julia" && return pyconvert(Any, what)
     kind == "libmxnet" && return MXError(pyconvert(String, what))

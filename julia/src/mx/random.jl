@@ -43,7 +43,7 @@ randn(dims::Integer...; μ = 0, σ = 1, context = current_context()) = randn!(em
 Seed libmxnet's generator, for both languages, as Python's `mx.random.seed` does.
 """
 function seed!(seed::Integer)
-    DISPATCH[].seed(seed)
+    _python().seed(seed)
     return nothing
 end
 
