@@ -206,6 +206,7 @@ void forget_helpers(void); /* in a forked child */
 
 /* ---- from _trampoline_pump.c -------------------------------------------------------------------------------- */
 
+PyObject *take_raised(void);     /* the exception that Python has raised, with its traceback */
 int serve_here(int64_t *block);  /* a callback that arrived on the owner itself */
 int answer_here(int64_t *block); /* a question that a thread of Python has */
 

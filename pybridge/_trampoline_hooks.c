@@ -64,22 +64,12 @@ static void drop_array(PyObject *array, handle_t h) {
     }
 }
 
-static void keep_failure(void) {
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (trace) PyException_SetTraceback(value, trace);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-    failure = value;
-}
-
 static void tell(const char *node, const char *operator, handle_t h) { /* with the GIL held */
     PyObject *array = new_array(h), *name = NULL, *type = NULL, *result = NULL;
     if (!array) mx.free(h);
     if (array && (name = PyUnicode_FromString(node)) && (type = PyUnicode_FromString(operator)))
         result = PyObject_CallFunctionObjArgs(heard, name, type, array, NULL);
-    if (!result) keep_failure();
+    if (!result) failure = take_raised();
     Py_XDECREF(result);
     Py_XDECREF(type);
     Py_XDECREF(name);

@@ -133,13 +133,18 @@ enum { TICK = 50 }; /* milliseconds after which Python may handle signals */
 
 EXPORT int pb_pumping(void) { return pumps != NULL; }
 
-static void keep_failure(pump *p) {
+PyObject *take_raised(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     if (trace) PyException_SetTraceback(value, trace);
     Py_XDECREF(type);
     Py_XDECREF(trace);
+    return value;
+}
+
+static void keep_failure(pump *p) {
+    PyObject *value = take_raised();
     if (p->failure)
         Py_XDECREF(value);
     else

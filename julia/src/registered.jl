@@ -5,9 +5,9 @@ const REGISTERED = Dict{Any,Any}()   # CustomFunction type => the Python JuliaFu
 """
     @registerfunc T
 
-Let `T(x, more...; kw...)`, with an MXNet `NDArray` (a Python object) as its first argument, call the custom function `T`
-as a node of the graph, from Julia code. Returns `T`; an `ArgumentError` if that is no subtype of
-[`CustomFunction`](@ref). `T(x)` returns a Python `NDArray`, or a tuple of them. Calling `T` from Python needs no
+Let `T(x, more...; kw...)`, with a `PyBridge.mx.NDArray` or a Python `NDArray` as its first argument, call the custom function
+`T` as a node of the graph, from Julia code. Returns `T`; an `ArgumentError` if that is no subtype of
+[`CustomFunction`](@ref). `T(x)` returns an `NDArray` of the kind of `x`, or a tuple of them. Calling `T` from Python needs no
 registration.
 
 ```julia

@@ -12,18 +12,17 @@ from typing import Any
 
 from .. import _libmxnet, julia
 from .._libmxnet import NDArray
+from .interposed import OPERATORS
 from .owner import function_names
 from .pump import run_blocking
 
 _last_results = threading.local()  # of `invoke`, until Julia has read them
 
-_OPERATOR_STYPES = {"MXImperativeInvokeEx": 8}
-
 
 def wait(name: str, words: int, count: int) -> None:
     """A call inside a served callback: a helper makes it while the owner pumps."""
     arguments = (ctypes.c_size_t * count).from_address(words)
-    code = run_blocking(_libmxnet.address(name), arguments, None, name, _OPERATOR_STYPES.get(name, 0))
+    code = run_blocking(_libmxnet.address(name), arguments, None, name, OPERATORS.get(name, 0))
     _libmxnet.check_call(code)
 
 

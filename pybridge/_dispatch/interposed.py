@@ -36,7 +36,7 @@ _BLOCKING = (
 )
 
 #: Calls of operators. Their results lie in the calling thread's own storage; which argument gets the storage types.
-_OPERATORS = {"MXImperativeInvokeEx": 8, "MXInvokeCachedOpEx": 5}
+OPERATORS = {"MXImperativeInvokeEx": 8, "MXInvokeCachedOpEx": 5}
 
 #: Calls of executors.
 _EXECUTORS = ("MXExecutorForward", "MXExecutorBackward", "MXExecutorBackwardEx")
@@ -197,7 +197,7 @@ def _install() -> None:
         _backward(name)
     for name in _BLOCKING:
         _blocking(name)
-    for name, stypes_at in _OPERATORS.items():
+    for name, stypes_at in OPERATORS.items():
         _operator(name, stypes_at)
     for name in _EXECUTORS:
         _executor(name)
