@@ -80,13 +80,7 @@ def run(file: Path, arguments: Sequence[str]) -> int:
 
     Its `using MXNet` loads the package in `julia/packages`, which hands on PyBridge's `mx`. Ctrl-C ends the process.
     """
-    _dispatch.ready()
-    main = julia.start()
-    shadowed = str(main.seval(_PREPARE)(str(file), list(arguments), str(packages())))
-    if shadowed:
-        sys.stderr.write(
-            f'pybridge run: "using MXNet" means PyBridge.mx here, not the package in {shadowed}\n'
-        )
+    prepare(file, arguments)
     before = _let_interrupts_end_us()
     try:
         julia.include(file)
@@ -98,6 +92,18 @@ def run(file: Path, arguments: Sequence[str]) -> int:
         if before is not None:
             signal.signal(signal.SIGINT, before)
     return 0
+
+
+def prepare(file: Path, arguments: Sequence[str]) -> Any:
+    """Make Julia ready for an old script: its arguments, its name, and the package MXNet; returns Julia's `Main`."""
+    _dispatch.ready()
+    main = julia.start()
+    shadowed = str(main.seval(_PREPARE)(str(file), list(arguments), str(packages())))
+    if shadowed:
+        sys.stderr.write(
+            f'pybridge run: "using MXNet" means PyBridge.mx here, not the package in {shadowed}\n'
+        )
+    return main
 
 
 def _hint(text: str) -> str:

@@ -260,6 +260,19 @@ def test_ordinary_work_inside_goes_on(yard: Yard) -> None:
     assert ended.stdout.splitlines() == ["True True", "across", "-9", f"spo kept {names}"]
 
 
+def test_a_single_file_can_be_writable(yard: Yard) -> None:
+    kept = contents(yard.outside / "empty")
+    code = """
+    write(f"{outside}/file", os.O_WRONLY | os.O_TRUNC)
+    print([attempt(f"os.{what}") for what in ("remove(f'{outside}/file')", "mkdir(f'{outside}/new')")])
+    """
+    ended = run(fence.command(python(code, yard), [yard.inside, yard.outside / "file"], 30, 1 << 20))
+
+    assert ended.stdout.strip() == "['EACCES', 'EACCES']", ended.stderr
+    assert (yard.outside / "file").read_text() == "spoilt"
+    assert contents(yard.outside / "empty") == kept
+
+
 def test_several_folders_can_be_writable(yard: Yard) -> None:
     argv = python("write(f'{inside}/own'); write(f'{outside}/file')", yard)
     assert run(fence.command(argv, [yard.inside, yard.outside], 30, 1 << 30)).returncode == 0

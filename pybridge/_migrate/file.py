@@ -33,6 +33,7 @@ class Translated:
     notes: list[Note] = field(default_factory=list)
     met: list[Met] = field(default_factory=list)
     pairs: dict[int, int] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     total: int = 0
     turned: int = 0
     kept: int = 0
@@ -187,6 +188,7 @@ def _finished(tr: Translator, tree: t.Block) -> Translated:
     made.julia = "" if tr.embed else custom.julia_file(tr)
     made.met = sorted(tr.met.values(), key=lambda met: met.name)
     made.pairs = pairs
+    made.names = dict(tr.names.given)
     _count(made, tr, tree)
     back = {row: line for line, row in pairs.items()}  # of several lines the last, which holds the value
     for note in made.notes:

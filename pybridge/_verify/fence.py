@@ -151,7 +151,7 @@ def command(argv: Sequence[str], writable: Sequence[Path], cpu_seconds: int, fil
 
     Arguments:
         argv: the command; its first word is an absolute path.
-        writable: the folders below which files can be written.
+        writable: the folders below which files can be written, and single files that can be.
         cpu_seconds: processor time of each process, in seconds; then it gets SIGXCPU.
         file_bytes: size of each file, in bytes; writing on gives SIGXFSZ or, where that is ignored, EFBIG. Julia
             keeps compiled code in an in-memory file of 128 MiB and does not start with less.
@@ -169,7 +169,7 @@ def enter(writable: Sequence[Path], cpu_seconds: int, file_bytes: int) -> None:
     """Put the calling thread, and all that it starts, inside the fence: for a process about to exec.
 
     Arguments:
-        writable: the folders below which files can be written.
+        writable: the folders below which files can be written, and single files that can be.
         cpu_seconds: processor time of each process, in seconds.
         file_bytes: size of each file, in bytes.
 
@@ -297,8 +297,8 @@ def _restrict_files(writable: Sequence[Path], abi: int) -> None:
     handled = struct.pack(f"={len(words)}Q", *words)
     ruleset = _checked(_call("landlock_create_ruleset", handled, len(handled), 0))
     try:
-        for folder in writable:
-            _allow(ruleset, folder, in_folder, os.O_DIRECTORY)
+        for place in writable:
+            _allow(ruleset, place, in_file if place.is_file() else in_folder)
         for device in (Path("/dev/null"), Path("/dev/zero"), Path("/dev/full")):
             if device.exists():
                 _allow(ruleset, device, in_file)
@@ -307,8 +307,8 @@ def _restrict_files(writable: Sequence[Path], abi: int) -> None:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, path: Path, access: int, flags: int = 0) -> None:
-    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | flags)
+def _allow(ruleset: int, path: Path, access: int) -> None:
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     rule = struct.pack("=Qi", access, descriptor)
     try:
         _checked(_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0))

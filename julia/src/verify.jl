@@ -1,0 +1,179 @@
+# The old half of `pybridge migrate --verify`: included in Main before an old script, and not part of the package.
+#
+# It runs a script piece by piece, says after each one what the script's names hold, and keeps on a tape what Julia's
+# random generators gave, so that Python can be given the same.
+
+module PyBridgeVerify
+
+import Random
+using PyBridge: mx
+
+const TAPE_KINDS = Dict(:uniform => 0x01, :normal => 0x02, :whole => 0x03, :index => 0x04, :permutation => 0x05)
+const tape_kinds = UInt8[]
+const tape_values = Float64[]
+
+function _record(kind, values)
+    for v in values
+        push!(tape_kinds, TAPE_KINDS[kind])
+        push!(tape_values, v)
+    end
+    return values
+end
+
+"What random numbers of these arguments are: of a distribution, whole numbers, or one of several values."
+function _of_what(kind, args)
+    !isempty(args) && args[1] isa Random.AbstractRNG && return _of_what(kind, args[2:end])
+    (isempty(args) || args[1] isa Integer) && return kind
+    args[1] isa Type && return args[1] <: AbstractFloat ? kind : :unknown
+    kind === :normal && return args[1] isa Tuple ? kind : :unknown
+    args[1] isa AbstractUnitRange{<:Integer} && return :whole
+    return args[1] isa Union{AbstractArray,Tuple} ? :index : :unknown
+end
+
+rand(args...) = _drawn(Base.rand, :uniform, args)
+randn(args...) = _drawn(Base.randn, :normal, args)
+
+function _drawn(draw, kind, args)
+    what = _of_what(kind, args)
+    what === :unknown && return draw(args...)
+    what === :index || return _record(what, draw(args...))
+    k = findfirst(a -> a isa Union{AbstractArray,Tuple}, args)
+    among = args[k]
+    i = _record(:index, draw(args[1:k-1]..., 1:length(among), args[k+1:end]...))
+    return i isa Integer ? among[i] : map(j -> among[j], i)
+end
+
+function rand!(args...)
+    y = Random.rand!(args...)
+    length(args) == 1 && y isa AbstractArray{<:AbstractFloat} && _record(:uniform, y)
+    return y
+end
+
+function randn!(args...)
+    y = Random.randn!(args...)
+    length(args) == 1 && y isa AbstractArray{<:AbstractFloat} && _record(:normal, y)
+    return y
+end
+
+_permutation(rng, n) = _record(:permutation, Random.randperm(rng..., n))
+
+randperm(args...) = _permutation(args[1:end-1], args[end])
+shuffle(args...) = args[end][_permutation(args[1:end-1], length(args[end]))]
+function shuffle!(args...)
+    x = args[end]
+    permute!(x, _permutation(args[1:end-1], length(x)))
+    return x
+end
+
+const RANDOM = (:rand, :randn, :rand!, :randn!, :randperm, :shuffle, :shuffle!)
+
+"Every random generator begins where it always does."
+function seed()
+    Random.seed!(0)
+    mx.seed!(0)
+    return nothing
+end
+
+"Run a piece of a script as if it stood in its file at a line; its value, if it is one to look at."
+function piece(text, line, file)
+    task_local_storage(:SOURCE_PATH, file) do
+        include_string(Main, "\n"^(line - 1) * text, file)
+    end
+end
+
+const before = Set{Symbol}()
+const at_lines = Ref{Any}(nothing)
+
+"What there is in Main now is not the script's."
+start() = union!(before, names(Main; all = true), names(Main; imported = true))
+
+"Within a piece: hand on a line that has been run, with the names that are local there."
+function at(line, names)
+    at_lines[] === nothing || at_lines[](line, names)
+    return nothing
+end
+
+"""
+    everything(emit, locals)
+
+Call `emit(path, kind, value)` for each number, array and text that the script's names hold. A path is the name, followed by
+`.field`, `[index]` and `{key}`, one in a line.
+"""
+function everything(emit, locals)
+    for m in _modules(), name in names(m; all = true)
+        ((m === Main && name in before) || startswith(string(name), "#") || !isdefined(m, name)) && continue
+        _leaves(emit, string(name), getfield(m, name), Any[])
+    end
+    for (name, value) in locals
+        startswith(string(name), "#") || _leaves(emit, string(name), value, Any[])
+    end
+    return nothing
+end
+
+"Main, and the modules that the script has defined in it."
+function _modules()
+    found = Module[Main]
+    for name in names(Main; all = true)
+        name in before && continue
+        isdefined(Main, name) || continue
+        m = getfield(Main, name)
+        m isa Module && parentmodule(m) === Main && m !== Main && push!(found, m)
+    end
+    return found
+end
+
+const MOST_ITEMS = 1000
+const DEEPEST = 8
+
+function _leaves(emit, path, x, above)
+    length(above) < DEEPEST && !any(y -> y === x, above) || return
+    _leaf(emit, path, x, push!(copy(above), x))
+    return nothing
+end
+
+_leaf(emit, path, x::mx.NDArray, above) = emit(path, "NDArray", x)
+_leaf(emit, path, x::Union{Bool,Base.BitInteger,Base.IEEEFloat}, above) = emit(path, "number", fill(x))
+_leaf(emit, path, x::Complex{<:Base.IEEEFloat}, above) = emit(path, "number", fill(x))
+_leaf(emit, path, x::Real, above) = emit(path, "number", fill(Float64(x)))
+_leaf(emit, path, x::Union{AbstractString,Symbol,AbstractChar}, above) = emit(path, "text", string(x))
+_leaf(emit, path, x::Union{Nothing,Missing}, above) = emit(path, "none", nothing)
+_leaf(emit, path, x::AbstractArray{<:Union{Bool,Base.BitInteger,Base.IEEEFloat}}, above) = emit(path, "array", x isa Array ? x : collect(x))
+_leaf(emit, path, x::AbstractArray{<:Complex{<:Base.IEEEFloat}}, above) = emit(path, "array", collect(x))
+_leaf(emit, path, x::Union{Function,Type,Module,Regex,IO,Task,Ptr,Random.AbstractRNG}, above) = nothing
+
+function _leaf(emit, path, x::Union{Tuple,AbstractArray,Pair}, above)
+    isempty(x) && return emit(path, "list", Float64[])
+    all(i -> i isa Union{Bool,Base.BitInteger,Base.IEEEFloat}, x) && return emit(path, "list", [promote(x...)...])
+    emit("$path\nlength", "number", fill(length(x)))
+    for (i, item) in enumerate(Iterators.take(x, MOST_ITEMS))
+        _leaves(emit, "$path\n[$i]", item, above)
+    end
+end
+
+function _leaf(emit, path, x::Union{AbstractDict,NamedTuple}, above)
+    emit("$path\nlength", "number", fill(length(x)))
+    for (key, value) in Iterators.take(pairs(x), MOST_ITEMS)
+        _leaves(emit, "$path\n{$key}", value, above)
+    end
+end
+
+# Of other values, those of the script's own types are looked into.
+function _leaf(emit, path, x, above)
+    T = typeof(x)
+    parentmodule(T) in _modules() || return
+    for name in fieldnames(T)
+        isdefined(x, name) && _leaves(emit, "$path\n.$name", getfield(x, name), above)
+    end
+end
+
+"A number that a name of Main holds, in place of the one that it held; constants stay."
+function replace(name, value)
+    s = Symbol(name)
+    isdefined(Main, s) && !isconst(Main, s) || return nothing
+    Core.eval(Main, :($s = $(convert(typeof(getfield(Main, s)), value))))
+    return nothing
+end
+
+end
+
+import .PyBridgeVerify: rand, randn, rand!, randn!, randperm, shuffle, shuffle!

@@ -1,0 +1,181 @@
+"""Where two traces part: values of the same name after the same piece, by the cross-checker's tolerances.
+
+How far a value may be off follows from its dtype and from its condition, which a third trace tells: that of the old code
+again, every number that a piece made changed in its last digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+import numpy as np
+
+from .._crosscheck.diagnosis import name_difference
+from .._crosscheck.settings import Settings
+from .._crosscheck.tolerance import differ, tolerance, typical
+from .._migrate.names import python_name
+from .trace import Event, Leaf
+from .values import GRADIENT, shown
+
+_NUMBERS = ("array", "list", "number")
+#: A tolerance of this share of the values themselves tells nothing.
+VAGUE = 0.05
+
+
+@dataclass
+class Difference:
+    """What is not the same in both languages."""
+
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{shown(self.path)}: {self.text}"
+
+
+@dataclass
+class State:
+    """What the names hold, as a trace tells it event by event."""
+
+    leaves: dict[str, Leaf] = field(default_factory=dict)
+
+    def take(self, event: Event) -> set[str]:
+        """Go on by one event; the paths that it touches."""
+        self.leaves.update(event.changed)
+        for path in event.gone:
+            self.leaves.pop(path, None)
+        return set(event.changed) | set(event.gone)
+
+
+@dataclass
+class Compared:
+    """A comparison after a piece: which paths agree, which do not, which cannot be told apart, which only Julia can show."""
+
+    agree: set[str] = field(default_factory=set)
+    differences: list[Difference] = field(default_factory=list)
+    vague: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+
+
+class Comparison:
+    """Two states in step, and a third one for the condition."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.old, self.new, self.shaken = State(), State(), State()
+        self._names = names
+        self._julia: dict[str, str] = {}  # paths in Python's names: in Julia's
+        self._touched: set[str] = set()
+
+    def take(self, old: Optional[Event], new: list[Event], shaken: Optional[Event]) -> None:
+        """Go on in each of the traces."""
+        for event in [old] if old else []:
+            self._touched |= {self._python(path) for path in self.old.take(event)}
+        for event in new:
+            self._touched |= self.new.take(event)
+        for event in [shaken] if shaken else []:
+            self.shaken.take(event)
+
+    def compare(self) -> Compared:
+        """Compare what has changed since the last time."""
+        made = Compared()
+        for path in sorted(self._touched & set(self._julia)):
+            self._compare(path, self._julia[path], made)
+        self._touched.clear()
+        return made
+
+    def _python(self, path: str) -> str:
+        """A path of Julia's in Python's names."""
+        first, *rest = path.split("\n")
+        parts = [self._names.get(first) or python_name(first)]
+        for part in rest:
+            name = part[1:]
+            parts.append("." + (self._names.get(name) or python_name(name)) if part.startswith(".") else part)
+        made = "\n".join(parts)
+        self._julia[made] = path
+        return made
+
+    def _compare(self, path: str, julia: str, made: Compared) -> None:
+        a, b = self.old.leaves.get(julia), self.new.leaves.get(path)
+        if a is None:
+            return
+        if b is None:
+            self._missing(path, a, made)
+        elif a.kind in _NUMBERS and b.kind in _NUMBERS:
+            self._numbers(path, a, b, self.shaken.leaves.get(julia), made)
+        elif a.kind != b.kind:  # texts may differ: each language prints in its own way
+            made.differences.append(Difference(path, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
+
+    def _missing(self, path: str, a: Leaf, made: Compared) -> None:
+        """Nothing at this path: an object that cannot be looked into, or something forgotten."""
+        name, _, rest = path.partition("\n")
+        if rest == GRADIENT and name in self.new.leaves:
+            made.differences.append(Difference(path, "there is none in Python"))
+        elif rest or a.kind not in _NUMBERS:
+            made.unseen.append(path)
+        else:
+            made.differences.append(Difference(path, f"{_kind(a)} in Julia, not there in Python"))
+
+    def _numbers(self, path: str, a: Leaf, b: Leaf, c: Optional[Leaf], made: Compared) -> None:
+        x, y = a.value, b.value
+        eps = max(_eps(x), _eps(y))
+        spread = _spread(x, c)
+        room = _room(x, spread, eps)
+        if x.shape != y.shape:
+            said = name_difference(_inexact(y), _inexact(x), room, eps) if x.ndim and y.ndim else None
+            text = f"shape {x.shape[::-1]} in Julia is {x.shape} in Python's order; it is {y.shape}"
+            made.differences.append(Difference(path, f"{text} ({said[0]})" if said else text))
+            return
+        if "list" not in (a.kind, b.kind) and x.ndim and x.dtype != y.dtype:
+            made.differences.append(Difference(path, f"{x.dtype} in Julia, {y.dtype} in Python"))
+            return
+        if not x.size:
+            made.agree.add(path)
+            return
+        if not differ(x, y, _room(x, 0 * spread, eps)).any():
+            made.agree.add(path)
+            return
+        where = differ(x, y, room)
+        if where.any():
+            made.differences.append(Difference(path, _worst(x, y, where, room)))
+        elif float(np.max(room)) > VAGUE * (typical(np.abs(_inexact(x))) or 1):
+            made.vague.append(path)
+        else:
+            made.agree.add(path)
+
+
+def _inexact(x: Any) -> Any:
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+def _room(x: Any, spread: Any, eps: float) -> Any:
+    """How far each entry may be off; whole numbers may not."""
+    return tolerance(_inexact(x), spread, eps, Settings()).entries if eps else np.zeros(x.shape)
+
+
+def _eps(x: Any) -> float:
+    return float(np.finfo(x.dtype).eps) if x.dtype.kind in "fc" else 0.0
+
+
+def _spread(x: Any, c: Optional[Leaf]) -> Any:
+    """How much each entry changes when numbers before it do in their last digit."""
+    if c is None or c.kind not in _NUMBERS or c.value.shape != x.shape or x.dtype.kind not in "fc":
+        return np.zeros(x.shape)
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(np.abs(np.asarray(c.value - x, np.float64)), nan=0.0, posinf=0.0)
+
+
+def _kind(leaf: Leaf) -> str:
+    if leaf.kind in _NUMBERS:
+        return f"{'an' if leaf.kind == 'array' else 'a'} {leaf.kind} of {leaf.value.dtype}"
+    return "nothing" if leaf.kind == "none" else "a text"
+
+
+def _worst(x: Any, y: Any, where: Any, room: Any) -> str:
+    with np.errstate(all="ignore"):
+        off = np.where(where, np.abs(_inexact(x) - _inexact(y)), -1)
+    at = np.unravel_index(int(np.argmax(np.nan_to_num(off, nan=np.inf))), x.shape) if x.ndim else ()
+    place = f"[{', '.join(str(i) for i in at)}]" if x.ndim else ""
+    many = f"{int(where.sum())} of {x.size} entries differ, the worst " if x.size > 1 else ""
+    allowed = float(np.broadcast_to(room, x.shape)[at])
+    return f"{many}{x[at]!s} in Julia, {y[at]!s} in Python{f' at {place}' if place else ''} (allowed {allowed:.1e})"

@@ -1,0 +1,93 @@
+"""What names of Python hold, as leaves: arrays, numbers, texts, gradients, each with the path that leads to it.
+
+A path is the name, followed by `.field`, `[index from 1]` and `{key}`, one in a line, as `julia/src/verify.jl` writes them too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+MOST_ITEMS = 1000
+DEEPEST = 8
+GRADIENT = "gradient"
+
+#: Called with path, kind ("array", "list", "number", "text", "none") and value.
+Emit = Callable[[str, str, Any], None]
+
+
+def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
+    """Everything of a value that can be compared; functions, modules and other libraries' objects are passed over."""
+    from mxnet.ndarray import NDArray
+
+    if len(above) >= DEEPEST or id(x) in above:
+        return
+    inside = (*above, id(x))
+    if isinstance(x, NDArray):
+        nd_leaves(emit, path, x)
+    elif x is None:
+        emit(path, "none", None)
+    elif isinstance(x, (bool, int, float, complex, np.generic)):
+        if not isinstance(x, int) or -(2**63) <= x < 2**63:
+            emit(path, "number", np.asarray(x))
+    elif isinstance(x, (str, PurePath)):
+        emit(path, "text", str(x))
+    elif isinstance(x, np.ndarray) and x.dtype != object:
+        emit(path, "array" if x.dtype.kind in "biufc" else "text", x if x.dtype.kind in "biufc" else str(x))
+    elif isinstance(x, (list, tuple, range, np.ndarray)) and not hasattr(x, "_fields"):
+        _items(emit, path, x, inside)
+    elif isinstance(x, Mapping):
+        emit(f"{path}\nlength", "number", np.asarray(len(x)))
+        for key, value in itertools.islice(x.items(), MOST_ITEMS):
+            leaves(emit, f"{path}\n{{{key}}}", value, inside)
+    elif hasattr(x, "_fields"):
+        emit(f"{path}\nlength", "number", np.asarray(len(x)))
+        for key, value in x._asdict().items():
+            leaves(emit, f"{path}\n{{{key}}}", value, inside)
+    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
+        for field, value in vars(x).items():
+            leaves(emit, f"{path}\n.{field}", value, inside)
+
+
+def nd_leaves(emit: Emit, path: str, x: Any) -> None:
+    """The values of an NDArray, and its gradient if it has one."""
+    from .. import autograd
+
+    emit(path, "array", x.asnumpy())
+    gradient = autograd.getgrad(x)
+    if gradient is not None:
+        emit(f"{path}\n{GRADIENT}", "array", gradient.asnumpy())
+
+
+def _items(emit: Emit, path: str, x: Any, inside: tuple[int, ...]) -> None:
+    plain = (bool, int, float, np.bool_, np.integer, np.floating)
+    if all(isinstance(item, plain) for item in x):
+        emit(path, "list", np.asarray(x, None if len(x) else np.float64))
+        return
+    emit(f"{path}\nlength", "number", np.asarray(len(x)))
+    for i, item in enumerate(itertools.islice(x, MOST_ITEMS), 1):
+        leaves(emit, f"{path}\n[{i}]", item, inside)
+
+
+def shown(path: str) -> str:
+    """A path as one would write it.
+
+    Examples:
+        >>> shown("net\\n.w1\\n[2]"), shown("w\\ngradient"), shown("results\\n{huber}"), shown("xs\\nlength")
+        ('net.w1[2]', 'the gradient of w', "results['huber']", 'the length of xs')
+    """
+    first, *rest = path.split("\n")
+    before, text = "", first or "the value"
+    for part in rest:
+        if part in (GRADIENT, "length"):
+            before = f"the {part} of {before}"
+        elif part.startswith("{"):
+            text += f"[{part[1:-1]!r}]"
+        else:
+            text += part
+    return before + text
