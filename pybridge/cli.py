@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Optional
 
@@ -210,6 +211,7 @@ def check(
         "pybridge migrate train.jl --out py/ --html report.html --strict",
         "pybridge migrate train.jl --check   # the report alone",
         "pybridge migrate --stdin < train.jl",
+        "pybridge migrate train.jl --check --verify   # runs train.jl and its translation, and compares",
     )
 )
 def migrate(
@@ -228,10 +230,22 @@ def migrate(
     force: bool = typer.Option(False, "--force", help="Overwrite files that are there."),
     json: bool = typer.Option(False, "--json", help="Print the report as one JSON object."),
     html: Optional[Path] = typer.Option(None, help="Write the report as a page, old and new side by side."),
+    verify: bool = typer.Option(
+        False,
+        "--verify",
+        help="Run the old code and the new on the same random numbers, and compare all arrays and gradients.",
+    ),
+    verify_seconds: int = typer.Option(600, help="How long each run of --verify may take."),
+    sandbox: bool = typer.Option(
+        True,
+        "--sandbox/--no-sandbox",
+        help="Whether --verify keeps what it runs from the network and your files.",
+    ),
 ) -> None:
-    """Turn MXNet.jl code into Python on mxnet and pybridge. Runs nothing of what it reads.
+    """Turn MXNet.jl code into Python on mxnet and pybridge. Runs nothing of what it reads, but for --verify.
 
-    Exit status 0: done; 1: with --strict, something needs a person; 2: a file could not be read or written.
+    Exit status 0: done; 1: with --strict, something needs a person, or with --verify, old and new part;
+    2: a file could not be read, written or, with --verify, run.
     """
     try:
         from ._migrate import command
@@ -247,7 +261,18 @@ def migrate(
     options = command.Options(out, functions, strict, check, diff, force, json, html)
     if stdin and paths:
         raise typer.Exit(command.refuse("--stdin takes no files"))
-    raise typer.Exit(command.run_stdin(options) if stdin else command.run(paths or [], options))
+    if stdin and verify:
+        raise typer.Exit(command.refuse("--verify needs files: what they read and include lies beside them"))
+    if stdin:
+        raise typer.Exit(command.run_stdin(options))
+    run_both = None
+    if verify:
+        from ._verify.command import run as verified
+        from ._verify.verify import Limits
+
+        run_both = partial(verified, limits=Limits(verify_seconds, sandbox))
+
+    raise typer.Exit(command.run(paths or [], options, run_both))
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -14,12 +15,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from .atomic import write
 from .file import translate
+from .outcome import AGREE, UNRUN
 from .output import FormatError
 from .project import Job, MigrateError, jobs, turn
 from .report import Entry, Report
 from .source import SourceError
 
 DONE, ATTENTION, FAILED = 0, 1, 2
+
+
+#: Notes in the entries of a report what running the code came to.
+Verify = Callable[[list[Job], Report], None]
 
 
 @dataclass
@@ -36,8 +42,8 @@ class Options:
     html: Optional[Path] = None
 
 
-def run(paths: list[Path], options: Options) -> int:
-    """Turn files; returns the exit status."""
+def run(paths: list[Path], options: Options, verify: Optional[Verify] = None) -> int:
+    """Turn files; returns the exit status. `verify` runs old and new code, if that is asked for."""
     try:
         _refuse_options(options)
         if not paths:
@@ -46,6 +52,8 @@ def run(paths: list[Path], options: Options) -> int:
             raise MigrateError("say where to write with --out, or use --check or --diff")
         work = jobs(paths)
         report, texts = _turned(work, options)
+        if verify is not None:
+            verify(work, report)
         if not (options.check or options.diff):
             _write(report, texts, options)
         if options.html is not None:
@@ -149,4 +157,7 @@ def _status(report: Report, options: Options) -> int:
         for entry in report.errors:
             refuse(entry.error)
         return FAILED
-    return ATTENTION if options.strict and report.attention else DONE
+    if any(outcome.status == UNRUN for _, outcome in report.verified):
+        return FAILED
+    parted = any(outcome.status != AGREE for _, outcome in report.verified)
+    return ATTENTION if parted or (options.strict and report.attention) else DONE

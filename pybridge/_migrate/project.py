@@ -29,6 +29,7 @@ class Job:
     defines: list[str] = field(default_factory=list)
     free: frozenset[str] = frozenset()
     error: Optional[SourceError] = None
+    includes: frozenset[Path] = frozenset()
 
     @property
     def julia_target(self) -> PurePosixPath:
@@ -82,8 +83,19 @@ def _job(path: Path, relative: PurePosixPath) -> Job:
         return job
     names = Names()
     job.defines = [names.of(name) for name in top.vars]
+    included = (_included(each) for each in tree.walk() if isinstance(each, t.Call))
+    job.includes = frozenset((path.parent / name).resolve() for name in included if name is not None)
     job.free = frozenset(each.id for each in tree.walk() if isinstance(each, t.Name) and each.var is None)
     return job
+
+
+def _included(call: t.Call) -> Optional[str]:
+    """The file that a call of `include` names."""
+    if isinstance(call.fn, t.Name) and call.fn.id == "include" and len(call.args) == 1:
+        given = call.args[0]
+        if isinstance(given, t.Str) and len(given.parts) == 1 and isinstance(given.parts[0], str):
+            return given.parts[0]
+    return None
 
 
 def turn(job: Job, everything: list[Job], functions: str) -> Translated:

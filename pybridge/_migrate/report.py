@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .file import Translated
+from .outcome import Outcome
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Entry:
     made: Translated | None = None
     error: str = ""
     written: bool = False
+    outcome: Outcome | None = None
 
 
 @dataclass
@@ -79,6 +81,11 @@ class Report:
                 found[met.name] = (met.target, count + met.count)
         return [(name, target, count) for name, (target, count) in sorted(found.items())]
 
+    @property
+    def verified(self) -> list[tuple[Entry, Outcome]]:
+        """The files of which old and new code were run."""
+        return [(entry, entry.outcome) for entry in self.entries if entry.outcome is not None]
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, ready for JSON."""
         return {
@@ -111,6 +118,8 @@ class Report:
             for name, target, count in self.names():
                 table.add_row(Text(name), Text(target), str(count))
             parts.append(table)
+        if self.verified:
+            parts.append(_verified(self))
         for entry in self.errors:
             parts.append(Text(entry.error, "red"))
         share = f" ({100 * self.turned / self.total:.0f} %)" if self.total else ""
@@ -144,11 +153,24 @@ def _files(report: Report) -> Table:
     return table
 
 
+def _verified(report: Report) -> Table:
+    colours = {"agree": "green", "part": "red"}
+    table = Table(
+        "file", "old and new", "values", "where and why", title="Run side by side", title_justify="left"
+    )
+    for entry, outcome in report.verified:
+        status = Text(outcome.status, colours.get(outcome.status, "yellow"))
+        table.add_row(Text(entry.source), status, str(outcome.compared), Text("\n".join(outcome.lines())))
+    return table
+
+
 def _entry(entry: Entry) -> dict[str, Any]:
     made = entry.made
     if made is None:
         return {"source": entry.source, "error": entry.error}
+    ran = {} if entry.outcome is None else {"verified": asdict(entry.outcome)}
     return {
+        **ran,
         "source": entry.source,
         "target": entry.target,
         "written": entry.written,

@@ -1,7 +1,7 @@
 """Where two traces part: values of the same name after the same piece, by the cross-checker's tolerances.
 
-How far a value may be off follows from its dtype and from its condition, which a third trace tells: that of the old code
-again, every number that a piece made changed in its last digit.
+How far a value may be off follows from its dtype and from its condition, which a third trace tells: that of the old
+code again, every number that a piece made changed in its last digit.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class State:
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
 
-    def take(self, event: Event) -> set[str]:
+    def take(self, event: Event) -> list[str]:
         """Go on by one event; the paths that it touches."""
         self.leaves.update(event.changed)
         for path in event.gone:
             self.leaves.pop(path, None)
-        return set(event.changed) | set(event.gone)
+        return [*event.changed, *event.gone]
 
 
 @dataclass
 class Compared:
-    """A comparison after a piece: which paths agree, which do not, which cannot be told apart, which only Julia can show."""
+    """A comparison after a piece: what agrees, what does not, what cannot be told, what only Julia can show."""
 
     agree: set[str] = field(default_factory=set)
     differences: list[Difference] = field(default_factory=list)
@@ -59,28 +59,35 @@ class Compared:
 
 
 class Comparison:
-    """Two states in step, and a third one for the condition."""
+    """Two states in step, and a third one for the condition.
 
-    def __init__(self, names: dict[str, str]) -> None:
+    Arguments:
+        names: of Julia's names, what they are in Python.
+        counters: whether whole numbers that stand alone count; a loop's may begin elsewhere in Python.
+    """
+
+    def __init__(self, names: dict[str, str], *, counters: bool = True) -> None:
+        self._counters = counters
         self.old, self.new, self.shaken = State(), State(), State()
         self._names = names
         self._julia: dict[str, str] = {}  # paths in Python's names: in Julia's
-        self._touched: set[str] = set()
+        self._touched: dict[str, None] = {}  # in Python's names, in order
 
     def take(self, old: Optional[Event], new: list[Event], shaken: Optional[Event]) -> None:
         """Go on in each of the traces."""
         for event in [old] if old else []:
-            self._touched |= {self._python(path) for path in self.old.take(event)}
+            self._touched.update(dict.fromkeys(self._python(path) for path in self.old.take(event)))
         for event in new:
-            self._touched |= self.new.take(event)
+            self._touched.update(dict.fromkeys(self.new.take(event)))
         for event in [shaken] if shaken else []:
             self.shaken.take(event)
 
     def compare(self) -> Compared:
         """Compare what has changed since the last time."""
         made = Compared()
-        for path in sorted(self._touched & set(self._julia)):
-            self._compare(path, self._julia[path], made)
+        for path in self._touched:
+            if path in self._julia:
+                self._compare(path, self._julia[path], made)
         self._touched.clear()
         return made
 
@@ -100,48 +107,50 @@ class Comparison:
         if a is None:
             return
         if b is None:
-            self._missing(path, a, made)
+            self._missing(path, julia, a, made)
         elif a.kind in _NUMBERS and b.kind in _NUMBERS:
-            self._numbers(path, a, b, self.shaken.leaves.get(julia), made)
+            self._numbers(julia, a, b, self.shaken.leaves.get(julia), made)
         elif a.kind != b.kind:  # texts may differ: each language prints in its own way
-            made.differences.append(Difference(path, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
+            made.differences.append(Difference(julia, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
 
-    def _missing(self, path: str, a: Leaf, made: Compared) -> None:
+    def _missing(self, path: str, julia: str, a: Leaf, made: Compared) -> None:
         """Nothing at this path: an object that cannot be looked into, or something forgotten."""
         name, _, rest = path.partition("\n")
         if rest == GRADIENT and name in self.new.leaves:
-            made.differences.append(Difference(path, "there is none in Python"))
+            made.differences.append(Difference(julia, "there is none in Python"))
         elif rest or a.kind not in _NUMBERS:
-            made.unseen.append(path)
+            made.unseen.append(julia)
         else:
-            made.differences.append(Difference(path, f"{_kind(a)} in Julia, not there in Python"))
+            made.differences.append(Difference(julia, f"{_kind(a)} in Julia, not there in Python"))
 
-    def _numbers(self, path: str, a: Leaf, b: Leaf, c: Optional[Leaf], made: Compared) -> None:
+    def _numbers(self, julia: str, a: Leaf, b: Leaf, c: Optional[Leaf], made: Compared) -> None:
         x, y = a.value, b.value
+        if not self._counters and a.kind == b.kind == "number" and x.dtype.kind in "iu":
+            return
         eps = max(_eps(x), _eps(y))
         spread = _spread(x, c)
         room = _room(x, spread, eps)
         if x.shape != y.shape:
             said = name_difference(_inexact(y), _inexact(x), room, eps) if x.ndim and y.ndim else None
             text = f"shape {x.shape[::-1]} in Julia is {x.shape} in Python's order; it is {y.shape}"
-            made.differences.append(Difference(path, f"{text} ({said[0]})" if said else text))
+            made.differences.append(Difference(julia, f"{text} ({said[0]})" if said else text))
             return
         if "list" not in (a.kind, b.kind) and x.ndim and x.dtype != y.dtype:
-            made.differences.append(Difference(path, f"{x.dtype} in Julia, {y.dtype} in Python"))
+            made.differences.append(Difference(julia, f"{x.dtype} in Julia, {y.dtype} in Python"))
             return
         if not x.size:
-            made.agree.add(path)
+            made.agree.add(julia)
             return
         if not differ(x, y, _room(x, 0 * spread, eps)).any():
-            made.agree.add(path)
+            made.agree.add(julia)
             return
         where = differ(x, y, room)
         if where.any():
-            made.differences.append(Difference(path, _worst(x, y, where, room)))
+            made.differences.append(Difference(julia, _worst(x, y, where, room)))
         elif float(np.max(room)) > VAGUE * (typical(np.abs(_inexact(x))) or 1):
-            made.vague.append(path)
+            made.vague.append(julia)
         else:
-            made.agree.add(path)
+            made.agree.add(julia)
 
 
 def _inexact(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where the two codes run: copies of the folder that the files lie in, so that they find their data and write nothing there."""
+"""Where the two codes run: copies of the folder that the files lie in, where they find their data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from .. import _places
 COPIED = 16 * 2**20
 COPIED_TOGETHER = 512 * 2**20
 
-_KEPT = ("PATH", "LANG", "LC_", "TZ", "PYTHON", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "JULIA", "MXNET", "OMP_", "OPENBLAS_", "MKL_")
+_KEPT = (
+    "PATH",
+    "LANG",
+    "LC_",
+    "TZ",
+    "PYTHON",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "JULIA",
+    "MXNET",
+    "OMP_",
+    "OPENBLAS_",
+    "MKL_",
+)
 
 
 def lay_out(base: Path, folder: Path, files: Collection[Path]) -> None:
@@ -46,6 +59,7 @@ def environment(home: Path) -> dict[str, str]:
         JULIA_DEPOT_PATH=theirs,
         PYTHONHASHSEED="0",
         PYTHONDONTWRITEBYTECODE="1",
+        JOBLIB_MULTIPROCESSING="0",  # needs /dev/shm, and says so
     )
     found[_places.HOME_VARIABLE] = str(_places.prefix())
     return found

@@ -1,7 +1,7 @@
-"""Runs the new code, in a process of its own: `python -m pybridge._verify.new_side FILE PIECES FOLDER [--within N]`.
+"""Runs the new code, in a process of its own: `new_side FILE PIECES FOLDER [--within N]`.
 
-FILE is the translated Python file, PIECES the cut (JSON), FOLDER takes the trace and has the tape of the old code's random
-numbers. `--within N` also looks at the lines inside piece N, and stops behind it.
+FILE is the translated Python file, PIECES the cut (JSON), FOLDER takes the trace and has the tape of the old code's
+random numbers. `--within N` also looks at the lines inside piece N, and stops behind it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run(file: Path, cut: dict[str, Any], folder: Path, within: int | None) -> No
     def look(where: int, local: dict[str, Any]) -> None:
         found: list[tuple[str, str, Any]] = []
         for name, held in [*names.items(), *(local.items() if local is not names else ())]:
-            if name not in before or name in local and local is not names:
+            if name not in before or (name in local and local is not names):
                 leaves(lambda p, k, v: found.append((p, k, v)), name, held)
         writer.observe(where, list({path: (path, kind, v) for path, kind, v in found}.values()))
 
@@ -106,7 +106,9 @@ class _Followed(ast.NodeTransformer):
 
 
 def _with_hook(statement: Any) -> list[Any]:
-    if not isinstance(statement, ast.stmt) or isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+    if not isinstance(statement, ast.stmt) or isinstance(
+        statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)
+    ):
         return [statement]
     here = ast.Call(ast.Name("locals", ast.Load()), [], [])
     told = ast.Call(ast.Name(_HOOK, ast.Load()), [ast.Constant(statement.lineno), here], [])

@@ -1,8 +1,8 @@
-"""Runs the old code, in a process of its own: `python -m pybridge._verify.old_side FILE PIECES FOLDER [--shaken] [--within N]`.
+"""Runs the old code, in a process of its own: `old_side FILE PIECES FOLDER [--shaken] [--within N]`.
 
-FILE is the Julia file, PIECES its cut (JSON), FOLDER takes the trace and the tape. `--shaken` changes the last digits of
-every number that a piece has made, so that a second trace tells how much such changes matter; `--within N` also looks at
-the lines inside piece N, and stops behind it. `--only-compile` runs nothing, so that Julia finds all compiled later.
+FILE is the Julia file, PIECES its cut (JSON), FOLDER takes the trace and the tape. `--shaken` changes the last digits
+of every number that a piece has made, so that a second trace tells how much such changes matter; `--within N` also looks
+at the lines inside piece N, and stops behind it. `--only-compile` runs nothing, so that Julia finds all compiled later.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import _script, julia
 from .tape import Tape
-from .trace import MOST_EVENTS, Full, Writer
+from .trace import MOST_EVENTS, FullError, Writer
 from .values import nd_leaves
 
 #: A change of the last digit, with either sign.
@@ -78,7 +78,7 @@ def run(file: Path, pieces: list[dict[str, Any]], folder: Path, shaken: bool, wi
         except julia.JuliaError as error:
             writer.stop(number, str(error).strip().split("\n", 1)[0])
             break
-        except Full as error:
+        except FullError as error:
             writer.stop(number, str(error))
             break
         if number == within:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from .._migrate.outcome import AGREE, PART, UNRUN, VAGUE, Outcome, Within
 from .compare import Comparison
 from .pieces import Piece, Program
 from .trace import Event, read
-
-AGREE, PART, VAGUE, UNRUN = "agree", "part", "cannot tell", "not run"
+from .values import shown
 
 
 @dataclass
@@ -25,49 +25,13 @@ class Runs:
     new_ended: str = ""
 
 
-@dataclass
-class Within:
-    """The first line inside a statement after which the two differ, and the how-manieth time that it ran."""
-
-    row: int
-    time: int
-    differences: list[str]
-
-
-@dataclass
-class Outcome:
-    """What a comparison found.
-
-    Attributes:
-        status: "agree", "part", "cannot tell" or "not run".
-        compared: how many arrays, gradients and numbers were the same after every statement.
-        piece: the number of the first statement where the two part.
-        row: its line.
-        statement: its first line of code.
-        differences: what differs there.
-        within: the line inside it, where it has lines.
-        vague: paths that rounding alone may move as far as they are apart.
-        unseen: paths that only Julia can show.
-        why: why nothing more was compared.
-    """
-
-    status: str = AGREE
-    compared: int = 0
-    piece: Optional[int] = None
-    row: int = 0
-    statement: str = ""
-    differences: list[str] = field(default_factory=list)
-    within: Optional[Within] = None
-    vague: list[str] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)
-    why: str = ""
-
-
 def follow(cut: Program, runs: Runs) -> Outcome:
     """Piece by piece through the traces of whole runs."""
     walk = _Walk(cut, runs)
     outcome = Outcome()
     agreed: set[str] = set()
+    vague: dict[str, None] = {}
+    unseen: dict[str, None] = {}
     for number, piece in enumerate(cut.pieces):
         old = walk.old.get(number)
         stopped = walk.new_error(number, piece, runs.new_ended)
@@ -82,15 +46,15 @@ def follow(cut: Program, runs: Runs) -> Outcome:
             continue  # what it made stands elsewhere in Python
         compared = walk.comparison.compare()
         agreed |= compared.agree
-        outcome.vague += [path for path in compared.vague if path not in outcome.vague]
-        outcome.unseen += [path for path in compared.unseen if path not in outcome.unseen]
+        vague.update(dict.fromkeys(map(shown, compared.vague)))
+        unseen.update(dict.fromkeys(map(shown, compared.unseen)))
         if compared.differences or stopped:
             outcome.differences = [f"Python stops: {stopped}"] if stopped else []
             outcome.differences += [str(each) for each in compared.differences]
             outcome.status, outcome.piece, outcome.row = PART, number, piece.row
             outcome.statement = piece.julia.split("\n", 1)[0]
             break
-    outcome.compared = len(agreed)
+    outcome.compared, outcome.vague, outcome.unseen = len(agreed), list(vague), list(unseen)
     if outcome.status == AGREE and (outcome.vague or not agreed):
         outcome.status = VAGUE
         outcome.why = "" if outcome.vague else "its names hold nothing that could be compared"
@@ -129,34 +93,43 @@ class _Walk:
         """Take the events up to the end of a piece, in the order in which they happened."""
         ends = [i + 1 for i, event in enumerate(self.new) if event.where == number and not event.error]
         upto = max([self._done, *ends])
-        first, *others = self._moved.get(number, [None])
-        self.comparison.take(old, self.new[self._done : upto], first if first and not first.error else None)
-        for event in others:  # the same values, their last digits changed: what the next piece begins with
+        moved = [event for event in self._moved.get(number, []) if not event.error]
+        self.comparison.take(old, self.new[self._done : upto], moved[0] if moved else None)
+        for event in moved[1:]:  # the same values, their last digits changed: what the next piece begins with
             self.comparison.shaken.take(event)
         self._done = upto
 
 
 def look_within(cut: Program, piece: int, runs: Runs) -> Optional[Within]:
     """Line by line through the traces of runs that looked inside a piece."""
-    old, new, shaken = (list(read(folder)) for folder in (runs.old, runs.new, runs.shaken))
-    places = _places(cut, new)
-    comparison = Comparison(cut.names)
-    done, times = 0, Counter[int]()
-    for i, event in enumerate(old):
-        if event.error or event.where >= piece:
+    new = list(read(runs.new))
+    places, moved = _places(cut, new), _numbered(list(read(runs.shaken)))
+    comparison = Comparison(cut.names, counters=False)
+    done = 0
+    for (where, time), event in _numbered(list(read(runs.old))).items():
+        if event.error or where >= piece:
             break
-        row = -event.where
-        times[row] += 1
-        upto = places.get((event.where, times[row]), done)
-        moved = shaken[i] if i < len(shaken) and shaken[i].where == event.where else None
-        comparison.take(event, [each for each in new[done:upto] if not each.error], moved)
+        upto = places.get((where, time), done)
+        comparison.take(event, [each for each in new[done:upto] if not each.error], moved.get((where, time)))
+        if (where, 2) in moved and where >= 0:  # the same values, their last digits changed
+            comparison.shaken.take(moved[where, 2])
         if upto <= done:
             continue  # no line of Python's
         done = upto
         compared = comparison.compare()
-        if event.where < 0 and compared.differences:
-            return Within(row, times[row], [str(each) for each in compared.differences])
+        if where < 0 and compared.differences:
+            return Within(-where, time, [str(each) for each in compared.differences])
     return None
+
+
+def _numbered(events: list[Event]) -> dict[tuple[int, int], Event]:
+    """Events by where they happened, and for the how-manieth time."""
+    times: Counter[int] = Counter()
+    found = {}
+    for event in events:
+        times[event.where] += 1
+        found[event.where, times[event.where]] = event
+    return found
 
 
 def _places(cut: Program, new: list[Event]) -> dict[tuple[int, int], int]:

@@ -1,4 +1,4 @@
-"""Random numbers that Julia drew, given to Python in the same order: the two languages' generators are different ones."""
+"""Random numbers that Julia drew, given to Python in the same order: the generators are different ones."""
 
 from __future__ import annotations
 

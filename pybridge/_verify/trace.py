@@ -1,4 +1,4 @@
-"""What a run wrote down: after each piece, what has changed. Whole up to the last line even if the process was killed."""
+"""What a run wrote down, piece by piece: what has changed; whole up to its last line even if the process was killed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Event:
     line: int = 0
 
 
-class Full(Exception):
+class FullError(Exception):
     """The trace holds as much as it may."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Writer:
         if not isinstance(value, np.ndarray):
             return {"kind": kind, "value": value}
         if self._written + value.nbytes > MOST_BYTES:
-            raise Full
+            raise FullError
         place, self._written = self._written, self._written + value.nbytes
         self._data.write(np.ascontiguousarray(value).tobytes())
         self._data.flush()
@@ -107,16 +107,14 @@ def read(folder: Path) -> Iterator[Event]:
     data = np.memmap(folder / "data", np.uint8, "r") if (folder / "data").stat().st_size else None
     for line in (folder / "events").read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
-        event = Event(
-            entry["where"], {}, entry.get("gone", []), entry.get("error", ""), entry.get("line", 0)
-        )
+        event = Event(entry["where"], {}, entry.get("gone", []), entry.get("error", ""), entry.get("line", 0))
         for path, leaf in entry.get("changed", {}).items():
             value = _array(leaf, data) if "dtype" in leaf else leaf["value"]
             event.changed[path] = Leaf(leaf["kind"], value)
         yield event
 
 
-def _array(leaf: dict[str, Any], data: Any) -> np.ndarray:
+def _array(leaf: dict[str, Any], data: Any) -> Any:
     dtype, shape = np.dtype(leaf["dtype"]), tuple(leaf["shape"])
     count = int(np.prod(shape))
     if not count:

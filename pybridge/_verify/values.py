@@ -1,6 +1,6 @@
 """What names of Python hold, as leaves: arrays, numbers, texts, gradients, each with the path that leads to it.
 
-A path is the name, followed by `.field`, `[index from 1]` and `{key}`, one in a line, as `julia/src/verify.jl` writes them too.
+A path is the name, followed by `.field`, `[index from 1]` and `{key}`, one in a line, as in `julia/src/verify.jl`.
 """
 
 from __future__ import annotations

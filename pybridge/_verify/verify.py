@@ -16,17 +16,22 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from .. import _places
+from .._migrate.outcome import Outcome
+from .._migrate.project import MigrateError
 from . import fence, folders
-from .pieces import Piece, Program, program
-from .steps import Outcome, Runs, follow, look_within
+from .pieces import Piece, Program
+from .steps import Runs, follow, look_within
 
 #: Starts a module without the current folder on the path: a file there must not stand for a library.
-_START = "import sys; sys.path.pop(0); import runpy; sys.argv.pop(0); runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+_START = (
+    "import sys; sys.path.pop(0); import runpy; sys.argv.pop(0); "
+    "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+)
 
 FILE_BYTES = 4 * 2**30
 
 
-class VerifyError(Exception):
+class VerifyError(MigrateError):
     """Nothing can be run; the text says why."""
 
 
@@ -174,7 +179,8 @@ class Side:
         words = [str(self._file), str(self._folder / "pieces.json"), str(self.trace), *more]
         command = [sys.executable, "-c", _START, f"pybridge._verify.{self._language}_side", *words]
         if self._limits.fenced:
-            command = fence.command(command, [self._folder, *_locks()], self._limits.seconds * (os.cpu_count() or 1), FILE_BYTES)
+            seconds = self._limits.seconds * (os.cpu_count() or 1)
+            command = fence.command(command, [self._folder, *_locks()], seconds, FILE_BYTES)
         environment = folders.environment(self._folder / "home")
         with (self._folder / "said").open("wb") as said:
             process = subprocess.Popen(
