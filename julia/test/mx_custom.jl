@@ -122,6 +122,15 @@ function mx.backward!(f::Fourth, Δ)
     return mx.getgrad(x)
 end
 
+mutable struct Cubes
+    factor
+    x
+    Cubes(factor) = new(factor)
+end
+mx.@customfunc Cubes
+mx.forward(f::Cubes, x) = (f.x = copy(x); f.factor .* x .^ 3)
+mx.backward!(f::Cubes, Δ) = 3f.factor .* f.x .^ 2 .* Δ
+
 struct Failure <: Exception
     at::Symbol
     value::Any
@@ -256,6 +265,16 @@ end
     types = seen(() -> differentiated(F.halved, A))
     @test types[1] <: AbstractMatrix{Float64} && types[2] <: AbstractVector{Float64}
     @test mx.argkind(F.Halved) === :array && mx.argkind(F.Swish) === :ndarray
+end
+
+@testset "instances as functions, with @customfunc" begin
+    first, second = F.Cubes(2), F.Cubes(1)
+    y, g = differentiated(x -> second(first(x)), A)
+    @test y ≈ 8 .* A .^ 9 && g ≈ 72 .* A .^ 8
+    @test first.x == A && second.x ≈ 2 .* A .^ 3
+    @test_throws ArgumentError first(1.0)
+    y, g = differentiated(F.Cubes(0.5), Float32.(A))
+    @test eltype(y) == eltype(g) == Float32 && y ≈ A .^ 3 ./ 2 && g ≈ 1.5 .* A .^ 2
 end
 
 @testset "one in another" begin

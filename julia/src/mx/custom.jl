@@ -73,6 +73,52 @@ macro custom(definition)
     end))
 end
 
+"""
+    @customfunc T
+
+Let instances `f` of `T` be called on NDArrays as differentiable functions, `f(xs...)`, with `mx.forward(f, xs...)` and
+`mx.backward!(f, Δs...)`, which get plain arrays over the same memory. What these return is converted to the element type
+of their arguments, so that a `2.0` in a formula widens nothing, as with NDArrays. Returns `T`.
+
+```julia
+mutable struct Cube
+    x
+    Cube() = new()
+end
+
+mx.@customfunc Cube
+
+mx.forward(f::Cube, x) = (f.x = x; x .^ 3)
+mx.backward!(f::Cube, Δ) = 3 .* f.x .^ 2 .* Δ
+```
+"""
+macro customfunc(T)
+    number = Ref(0)
+    # All of it is the caller's: hygiene would rename the argument of the method.
+    return esc(quote
+        (f::$T)(x, xs...) = $_call_narrowing($number, $(string(T)), f, (x, xs...))
+        $T
+    end)
+end
+
+"An instance of a type of `@customfunc`, in the words of PyBridge."
+struct Narrowing{F} <: CustomFunction
+    f::F
+end
+PyBridge.forward(c::Narrowing, xs...) = _narrowed(xs, forward(c.f, xs...))
+PyBridge.backward(c::Narrowing, Δs...) = _narrowed(Δs, backward!(c.f, Δs...))
+
+_narrowed(like, y) = y
+_narrowed(like, ys::Tuple) = map(y -> _narrowed(like, y), ys)
+function _narrowed(like, y::AbstractArray)
+    i = findfirst(x -> x isa AbstractArray, like)
+    T = eltype(like[i])
+    return eltype(y) === T ? y : convert(Array{T}, y)
+end
+
+_call_narrowing(number::Ref{Int}, name, f, arguments) =
+    _call_node(_prepared!(number, name, Narrowing), Narrowing(f), arguments, NamedTuple())
+
 function _argument_name(a)
     a isa Symbol && return a
     a isa Expr && a.head === :(::) && length(a.args) == 2 && return a.args[1]

@@ -58,6 +58,7 @@ end
 
 end # module
 
+using MXNet
 using .Perceptron
 
 mx.srand(3)
