@@ -44,13 +44,15 @@ def follow(cut: Program, runs: Runs) -> Outcome:
         walk.go(number, old)
         if not piece.python:
             continue  # what it made stands elsewhere in Python
-        compared = walk.comparison.compare()
-        agreed |= compared.agree
-        vague.update(dict.fromkeys(map(shown, compared.vague)))
-        unseen.update(dict.fromkeys(map(shown, compared.unseen)))
-        if compared.differences or stopped:
-            outcome.differences = [f"Python stops: {stopped}"] if stopped else []
-            outcome.differences += [str(each) for each in compared.differences]
+        if stopped:  # what is missing now, is missing for that
+            outcome.differences = [f"Python stops: {stopped}"]
+        else:
+            compared = walk.comparison.compare()
+            agreed |= compared.agree
+            vague.update(dict.fromkeys(map(shown, compared.vague)))
+            unseen.update(dict.fromkeys(map(shown, compared.unseen)))
+            outcome.differences = [str(each) for each in compared.differences]
+        if outcome.differences:
             outcome.status, outcome.piece, outcome.row = PART, number, piece.row
             outcome.statement = piece.julia.split("\n", 1)[0]
             break
