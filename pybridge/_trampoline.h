@@ -38,7 +38,7 @@ typedef struct {
     void **contexts;
 } callback_list;
 
-/* Function addresses, in the order of `_libmxnet.TRAMPOLINE_CALLS`. */
+/* Function addresses, in the order of `_libmxnet_trampoline.TRAMPOLINE_CALLS`. */
 extern struct libmxnet {
     int (*free)(handle_t);
     int (*detach)(handle_t, handle_t *);

@@ -52,7 +52,7 @@ def test_arrays_of_a_file_with_one_of_an_unknown_type_are_all_freed(
 
 
 def test_an_array_of_an_unknown_type_that_goes_to_julia_stays_pythons(pb: ModuleType, mx: ModuleType) -> None:
-    from pybridge._libmxnet import quick
+    from pybridge._libmxnet_trampoline import quick
 
     narrow = mx.nd.amp_cast(mx.nd.array([1, 2, 3]), dtype=BFLOAT16)
     shared = quick.pb_shared_arrays()

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import quick
+from .._libmxnet_trampoline import quick
 from .calls import seed_julia
 from .failures import julia_failure
 from .graphs import holds_julia, make_anew, wait_for_results

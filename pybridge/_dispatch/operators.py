@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import julia
-from .._libmxnet import DTYPES, quick
+from .._libmxnet import DTYPES
+from .._libmxnet_trampoline import quick
 from .block import (
     A_DIMS,
     A_DTYPE,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._libmxnet import quick, waiting
+from .._libmxnet_trampoline import quick, waiting
 from .failures import OK, julia_failure, raise_failure, unattended
 from .owner import function_names, owner, ready
 from .pump import Work, foreign_failures, works

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import julia
-from .._libmxnet import quick
+from .._libmxnet_trampoline import quick
 from .block import H_FUNCTION, H_KIND, HEADER, K_BACKWARD, K_FORWARD
 
 _serving = ctypes.c_int.from_address(quick.pb_serving())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _libmxnet
-from .._libmxnet import quick
+from .._libmxnet_trampoline import quick
 from .block import H_CALL, H_DIRECT, H_KIND, H_NODE, HEADER, K_BACKWARD, K_CREATE, K_WORK
 from .failures import FAILED, OK, julia_failure, raise_failure, readable
 from .owner import owner, timeout
