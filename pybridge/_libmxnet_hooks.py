@@ -10,7 +10,8 @@ from typing import Any
 import mxnet
 from mxnet import _global_var
 
-from ._libmxnet import _LIB, MXNetError, NDArray, NumpyArray, array, check_call, operator_handle, quick, real
+from ._libmxnet import _LIB, MXNetError, NDArray, NumpyArray, array, check_call, operator_handle, real
+from ._libmxnet_trampoline import quick
 from ._unseen import OWN
 
 #: An operator reports its name, the names of its arguments and their kinds.

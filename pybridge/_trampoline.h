@@ -38,7 +38,7 @@ typedef struct {
     void **contexts;
 } callback_list;
 
-/* Function addresses, in the order of `_libmxnet.TRAMPOLINE_CALLS`. */
+/* Function addresses, in the order of `_libmxnet_trampoline.TRAMPOLINE_CALLS`. */
 extern struct libmxnet {
     int (*free)(handle_t);
     int (*detach)(handle_t, handle_t *);
@@ -68,7 +68,8 @@ extern struct libmxnet {
  * A header of HEADER words, then one descriptor of WORDS words per array.  Mirrored in julia/src/block.jl. */
 
 enum { HEADER = 16, WORDS = 24, MAXDIM = 16, MAXRESULTS = 64 };
-enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL, H_STATUS, H_ROOM, H_CALL, H_DEPTH, H_KIND, H_DIRECT, H_WRITTEN };
+enum { H_FUNCTION, H_NODE, H_FLAGS, H_INPUTS, H_OUTPUTS, H_STAGED, H_SEVERAL,
+       H_STATUS, H_ROOM, H_CALL, H_DEPTH, H_KIND, H_DIRECT, H_WRITTEN };
 enum { A_HANDLE, A_DATA, A_DTYPE, A_NDIM, A_REQ, A_PIN, A_BYTES, A_CONTEXT, A_DIMS };
 /* What a request is for: calls of Julia, and questions about operators of symbolic graphs. */
 enum { K_BACKWARD, K_FORWARD, K_WORK, K_CREATE, K_SHAPES, K_TYPES };

@@ -1,1 +1,1 @@
-# What libmxnet's own threads run; its functions are plain C symbols, called through ctypes (_libmxnet.py).
+# What libmxnet's own threads run; its functions are plain C symbols, called through ctypes (_libmxnet_trampoline.py).

@@ -175,7 +175,7 @@ static callback asking[PROPS] = {
     (callback)(void *)on_aux,             (callback)(void *)on_shapes,    (callback)(void *)on_dependencies,
     (callback)(void *)on_create,          (callback)(void *)on_types};
 
-/* libmxnet makes an operator "pybridge" with these attributes (registered by `_libmxnet`). */
+/* libmxnet makes an operator "pybridge" with these attributes (registered by `_libmxnet_trampoline`). */
 EXPORT int pb_new_operator(const char *name, int count, const char **keys, const char **values, callback_list *made) {
     (void)name;
     operator *op = must(calloc(1, sizeof *op));

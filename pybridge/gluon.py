@@ -10,7 +10,8 @@ import mxnet as mx
 import numpy as np
 
 from . import _dispatch, julia
-from ._libmxnet import OPERATOR, NDArray, is_np_shape
+from ._libmxnet import NDArray, is_np_shape
+from ._libmxnet_trampoline import OPERATOR
 from .arrays import asndarray
 from .functions import JuliaFunction, check_target, is_julia_name
 

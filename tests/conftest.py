@@ -31,6 +31,12 @@ def pb() -> ModuleType:
     return pybridge
 
 
+@pytest.fixture
+def seval(pb: ModuleType) -> Any:
+    """What evaluates a text in Julia."""
+    return pb.jl.seval
+
+
 @pytest.fixture(scope="session")
 def mx() -> ModuleType:
     """MXNet, imported after pybridge so that any NumPy does."""

@@ -300,6 +300,15 @@ PyBridge.outputspec(::Hook, x) = (size(x), eltype(x))
 PyBridge.forward(f::Hook, x) = (note("Hook.forward"); run(f.onforward); 2 .* x)
 PyBridge.backward(f::Hook, Δ) = (note("Hook.backward"); run(f.onbackward); 2 .* Δ)
 
+# The same without an outputspec.
+struct Unspecified <: CustomFunction
+    onforward
+    onbackward
+    Unspecified(; onforward = nothing, onbackward = nothing) = new(onforward, onbackward)
+end
+PyBridge.forward(f::Unspecified, x) = (run(f.onforward); 2 .* x)
+PyBridge.backward(f::Unspecified, Δ) = (run(f.onbackward); 2 .* Δ)
+
 struct Collect <: CustomFunction end
 PyBridge.outputspec(::Collect, x) = (size(x), eltype(x))
 PyBridge.forward(::Collect, x) = (GC.gc(); y = 2 .* x; GC.gc(); y)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from crosscheck_squares import SQUARE, TRIPLE, square
 
 from pybridge import testing
 
-
-def square(x: Any) -> Any:
-    return x * x
-
-
-SQUARE = "x -> (x .^ 2, Δ -> 2 .* Δ .* x)"
-TRIPLE = "x -> (x .^ 2, Δ -> 3 .* Δ .* x)"
 AFFINE = "(x, w, b) -> (w' * x .+ b, Δ -> (w * Δ, x * Δ', vec(sum(Δ, dims=2))))"
-
-
-@pytest.fixture
-def seval(pb: ModuleType) -> Any:
-    return pb.jl.seval
 
 
 def messages(report: Any) -> str:

@@ -7,20 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crosscheck_squares import SQUARE, TRIPLE, square
 
 from pybridge import testing
-
-SQUARE = "x -> (x .^ 2, Δ -> 2 .* Δ .* x)"
-TRIPLE = "x -> (x .^ 2, Δ -> 3 .* Δ .* x)"
-
-
-def square(x: Any) -> Any:
-    return x * x
-
-
-@pytest.fixture
-def seval(pb: Any) -> Any:
-    return pb.jl.seval
 
 
 def test_the_report_says_what_is_wrong_in_text_in_json_on_a_page_and_in_a_picture(pb, mx, seval, tmp_path):

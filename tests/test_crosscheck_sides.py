@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from crosscheck_squares import SQUARE, square
 
 from pybridge import testing
 
@@ -13,10 +12,6 @@ TANH_LAYER = """(x, w, b) -> begin
     y = tanh.(w' * x .+ b)
     (y, Δ -> (D = Δ .* (1 .- y .^ 2); (w * D, x * D', vec(sum(D, dims=2)))))
 end"""
-
-
-def square(x: Any) -> Any:
-    return x * x
 
 
 def test_a_block_with_static_memory_is_run_as_it_is_written_and_stays_hybridized(pb, mx):
@@ -57,7 +52,7 @@ def test_a_function_with_float32_constants_is_compared_in_float32_and_that_is_sa
 
 
 def test_arrays_in_another_byte_order_are_converted(pb):
-    julia = pb.jl.seval("x -> (x .^ 2, Δ -> 2 .* Δ .* x)")
+    julia = pb.jl.seval(SQUARE)
     assert pb.crosscheck(square, julia, [np.array([1.0, 2.0], ">f8")]).verdict == "agree"
 
 

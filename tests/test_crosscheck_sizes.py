@@ -7,21 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crosscheck_squares import SQUARE, TRIPLE, square
 
 from pybridge import testing
 
-SQUARE = "x -> (x .^ 2, Δ -> 2 .* Δ .* x)"
-TRIPLE = "x -> (x .^ 2, Δ -> 3 .* Δ .* x)"
 SINE = "x -> (sin.(x), Δ -> Δ .* cos.(x))"
-
-
-def square(x: Any) -> Any:
-    return x * x
-
-
-@pytest.fixture
-def seval(pb: Any) -> Any:
-    return pb.jl.seval
 
 
 # ---- large ---------------------------------------------------------------------------------------------------

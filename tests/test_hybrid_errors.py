@@ -84,6 +84,27 @@ def test_a_python_error_in_a_layer_comes_out_as_itself(pb, mx, way):
         np.testing.assert_array_equal(net(x).asnumpy(), 2 * X)
 
 
+@pytest.mark.parametrize("kind", HYBRID_WAYS)
+@pytest.mark.parametrize("language", ["python", "julia"])
+@pytest.mark.parametrize("name", ["Hook", "Unspecified"])
+def test_a_wait_for_everything_is_refused_in_the_forward_that_it_would_wait_for(pb, mx, name, kind, language):
+    wait = mx.nd.waitall if language == "python" else pb.jl.seval("PyBridge.mx.waitall")
+    refused = (
+        rf"waitall\(\) inside the {{}} of Julia function GluonLayers\.{name} would wait for that {{}} itself"
+    )
+    x = mx.nd.array(X)
+    x.attach_grad()
+    # Without an outputspec it is run when the shapes of its results are asked for, before any forward.
+    with pytest.raises((pb.GraphError, pb.JuliaError), match=refused.format("forward", "forward")):
+        hybridize(block(pb, name, onforward=wait), kind)(x)
+    net = hybridize(block(pb, name, onbackward=wait), kind)
+    with pb.record():
+        y = net(x)
+    with pytest.raises((pb.GraphError, pb.JuliaError), match=refused.format("backward", "backward")):
+        y.backward()
+    np.testing.assert_array_equal(step(pb, hybridize(block(pb, name), kind), x)[0], 2 * X)
+
+
 @pytest.mark.parametrize("how", ["size", "type", "count", "text", "throws"])
 @pytest.mark.parametrize("kind", HYBRID_WAYS)
 def test_an_outputspec_that_does_not_hold_is_an_error_that_names_it(pb, mx, how, kind):

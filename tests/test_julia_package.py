@@ -229,14 +229,14 @@ def test_requests_have_libmxnets_numbers(mx: ModuleType, bridge: Any) -> None:
 
 
 def test_c_functions_are_handed_to_julia_in_the_order_in_which_it_takes_them() -> None:
-    from pybridge import _libmxnet
+    from pybridge import _libmxnet_trampoline
 
     text = (ROOT / "julia" / "src" / "links.jl").read_text(encoding="utf-8")
     taken = re.search(r"links = \(([^)]*)\)", text)
 
     assert taken
     assert [name.lower() for name in re.findall(r"C_(\w+)", taken[1])] == [
-        {"pb_pinned_bytes": "pb_pinned"}.get(name, name)[3:] for name in _libmxnet._PYBRIDGE_CALLS
+        {"pb_pinned_bytes": "pb_pinned"}.get(name, name)[3:] for name in _libmxnet_trampoline._PYBRIDGE_CALLS
     ]
 
 

@@ -239,7 +239,7 @@ def test_an_array_outlives_either_holder(jl: Any, mx: ModuleType) -> None:
 
 
 def test_a_hundred_thousand_crossings_leave_nothing_behind(jl: Any, mx: ModuleType, pb: ModuleType) -> None:
-    from pybridge._libmxnet import quick
+    from pybridge._libmxnet_trampoline import quick
 
     x = mx.nd.ones((64, 64))
     through = pb.jl.seval(
@@ -304,7 +304,7 @@ def test_memory_that_a_backward_has_seen_is_used_again_without_complaint(
 
 
 def test_holders_are_counted_whatever_handles_there_are(pb: ModuleType) -> None:
-    from pybridge._libmxnet import quick
+    from pybridge._libmxnet_trampoline import quick
 
     choose = random.Random(1)
     handles = [0x7F00_0000_0000 + 16 * choose.randrange(1 << 20) for _ in range(3000)]
@@ -354,7 +354,7 @@ def test_arrays_that_go_to_julia_and_are_dropped_do_not_pile_up(jl: Any, mx: Mod
 
 
 def test_a_fork_finds_the_count_of_holders_whole(jl: Any, mx: ModuleType) -> None:
-    from pybridge._libmxnet import quick, waiting
+    from pybridge._libmxnet_trampoline import quick, waiting
 
     stop = threading.Event()
 

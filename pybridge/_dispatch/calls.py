@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import NDArray, quick, waiting
+from .._libmxnet import NDArray
+from .._libmxnet_trampoline import quick, waiting
 from .block import (
     FLAG_NUMPY,
     H_FLAGS,

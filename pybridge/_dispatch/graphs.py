@@ -6,9 +6,9 @@ import ctypes
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import quick
+from .._libmxnet_trampoline import OPERATOR, quick
 
-_OPERATOR_IN_JSON = f'"op_type": "{_libmxnet.OPERATOR}"'.encode()
+_OPERATOR_IN_JSON = f'"op_type": "{OPERATOR}"'.encode()
 
 #: Calls that bind a graph: an executor's operators get their states then.
 _BINDING = ("MXExecutorBindEX", "MXExecutorSimpleBindEx", "MXExecutorSimpleBindEx64", "MXExecutorReshapeEx")

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from .. import _libmxnet, julia
-from .._libmxnet import quick
+from .._libmxnet_trampoline import quick
 from .calls import seed_julia
 from .failures import julia_failure
 from .graphs import holds_julia, make_anew, wait_for_results
@@ -154,8 +154,9 @@ def _executor(name: str) -> None:
         if threading.get_ident() != owner.ident:
             return foreign_call(lambda: int(real(*arguments)), _wait_for_everything)
         if owner.serving:
+            kind, function = owner.callback
             raise _libmxnet.GraphError(
-                f"{name} of a graph with Julia functions inside the backward of Julia function {owner.inside}: an "
+                f"{name} of a graph with Julia functions inside the {kind} of Julia function {function}: an "
                 "executor cannot be waited for there. Use a hybridized Gluon block."
             )
         code = run_blocking(address, _words(arguments), arguments, name, 0)
@@ -185,8 +186,9 @@ def _seed(name: str) -> None:
 
 def _wait_for_all(*arguments: Any) -> int:
     if owner.serving and threading.get_ident() == owner.ident:
+        kind, function = owner.callback
         raise _libmxnet.GraphError(
-            f"mx.nd.waitall() inside the backward of Julia function {owner.inside} would wait for that backward "
+            f"mx.nd.waitall() inside the {kind} of Julia function {function} would wait for that {kind} "
             "itself. Wait for the arrays that you need (x.wait_to_read())."
         )
     return int(_libmxnet.real("MXNDArrayWaitAll")(*arguments))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._libmxnet import quick, waiting
+from .._libmxnet_trampoline import quick, waiting
 from .failures import OK, julia_failure, raise_failure, unattended
 from .owner import function_names, owner, ready
 from .pump import Work, foreign_failures, works
@@ -78,8 +78,9 @@ def serve(until: Any, timeout: float | None = None) -> None:
     done = _condition(until)
     ready()
     if owner.serving:
+        kind, function = owner.callback
         raise RuntimeError(
-            f"serve: called inside the backward of Julia function {owner.inside}. A backward of the thread that is to "
+            f"serve: called inside the {kind} of Julia function {function}. A {kind} of the thread that is to "
             "be served would wait for that one, and that one for the thread. Serve outside of callbacks."
         )
     if threading.get_ident() != owner.ident:

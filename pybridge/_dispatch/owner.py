@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import julia
-from .._libmxnet import quick
-from .block import H_FUNCTION
+from .._libmxnet_trampoline import quick
+from .block import H_FUNCTION, H_KIND, HEADER, K_BACKWARD, K_FORWARD
 
 _serving = ctypes.c_int.from_address(quick.pb_serving())
 _inside = ctypes.c_int64.from_address(quick.pb_inside())
@@ -26,6 +27,7 @@ class _Owner:
     answer: Callable[[int], None]  # questions about operators (operators.py)
     forked = False
     seed: int | None = None  # of mx.random.seed, for Julia to follow
+    served = 0  # the block of the request that is being served
 
     @property
     def serving(self) -> int:
@@ -36,6 +38,25 @@ class _Owner:
     def inside(self) -> str | None:
         """The Julia function that runs now."""
         return function_names.get(_inside.value)
+
+    @contextmanager
+    def running(self, function: int) -> Iterator[None]:
+        """Julia runs this function meanwhile, though through no entry of PyBridge, which would say so itself."""
+        outer, _inside.value = _inside.value, function
+        try:
+            yield
+        finally:
+            _inside.value = outer
+
+    @property
+    def callback(self) -> tuple[str, str]:
+        """What is being served, for messages: "forward" or "backward", and of which Julia function."""
+        if not self.served:
+            return "backward", self.inside or "?"
+        kind = (ctypes.c_int64 * HEADER).from_address(self.served)[H_KIND]
+        # A question about an operator, or another thread's work, is of whatever Julia runs for it.
+        name = self.name_of(self.served) if kind in (K_BACKWARD, K_FORWARD) else self.inside or "?"
+        return "backward" if kind == K_BACKWARD else "forward", name
 
     def name_of(self, block: int) -> str:
         """The function that a request is for."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _libmxnet
-from .._libmxnet import quick
+from .._libmxnet_trampoline import quick
 from .block import H_CALL, H_DIRECT, H_KIND, H_NODE, HEADER, K_BACKWARD, K_CREATE, K_WORK
 from .failures import FAILED, OK, julia_failure, raise_failure, readable
 from .owner import owner, timeout
@@ -45,6 +45,14 @@ _Header = ctypes.c_int64 * HEADER
 
 def serve(block: int, create_graph: int) -> int:
     """Serve one request on the owner; returns its outcome. What is raised here is raised by the owner's own call."""
+    outer, owner.served = owner.served, block
+    try:
+        return _serve(block, create_graph)
+    finally:
+        owner.served = outer
+
+
+def _serve(block: int, create_graph: int) -> int:
     header = _Header.from_address(block)
     kind, call = header[H_KIND], header[H_CALL]
     if kind == K_WORK:
@@ -105,9 +113,10 @@ def run_blocking(
     )
     if code.value == -2:
         _abandoned.append((words, keep))  # the helper still writes there when its wait ends
+        kind, function_name = owner.callback
         raise _libmxnet.GraphError(
-            f"{name} inside the backward of Julia function {owner.inside} waits for an array that depends on that "
-            "backward itself. Use only values that were computed before it."
+            f"{name} inside the {kind} of Julia function {function_name} waits for an array that depends on that "
+            f"{kind} itself. Use only values that were computed before it."
         )
     return settle(failure, code.value)
 

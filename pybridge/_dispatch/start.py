@@ -8,8 +8,8 @@ import os
 import threading
 from collections.abc import Callable
 
-from .. import _libmxnet, julia
-from .._libmxnet import quick, waiting
+from .. import _libmxnet, _libmxnet_trampoline, julia
+from .._libmxnet_trampoline import quick, waiting
 from . import from_julia
 from .owner import owner, timeout
 from .pump import serve
@@ -21,8 +21,9 @@ def _install() -> None:
     main.seval("import PyBridge")
     bridge = main.PyBridge
     check = os.environ.get("PYBRIDGE_CHECK", "") not in ("", "0")
-    getattr(bridge, "link!")(_libmxnet.pybridge_addresses(), check)
-    getattr(bridge.mx, "link!")(_libmxnet.library_path(), *_libmxnet.words_for_julia(), from_julia)
+    getattr(bridge, "link!")(_libmxnet_trampoline.pybridge_addresses(), check)
+    words = _libmxnet_trampoline.words_for_julia()
+    getattr(bridge.mx, "link!")(_libmxnet_trampoline.library_path(), *words, from_julia)
     _libmxnet.interpose("MXNDArrayFree", waiting.pb_free_array)  # Julia may hold the same handle
     forward, backward, operator, release = (int(address) for address in bridge.entries())
     # PYFUNCTYPE keeps the GIL: Julia code may call Python.

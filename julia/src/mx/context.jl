@@ -75,11 +75,8 @@ mx.@context mx.CPU 1 begin
 end
 ```
 """
-macro context(device_type, expression)
-    return _context_call(esc(device_type), 0, expression)
-end
-macro context(device_type, device_id, expression)
-    return _context_call(esc(device_type), esc(device_id), expression)
+macro context(device_type, arguments...)
+    return _context_call(esc(device_type), arguments...)
 end
 
 """
@@ -87,11 +84,8 @@ end
 
 Short for `@context mx.CPU [device_id] expression`.
 """
-macro cpu(expression)
-    return _context_call(CPU, 0, expression)
-end
-macro cpu(device_id, expression)
-    return _context_call(CPU, esc(device_id), expression)
+macro cpu(arguments...)
+    return _context_call(CPU, arguments...)
 end
 
 """
@@ -99,15 +93,13 @@ end
 
 Short for `@context mx.GPU [device_id] expression`.
 """
-macro gpu(expression)
-    return _context_call(GPU, 0, expression)
-end
-macro gpu(device_id, expression)
-    return _context_call(GPU, esc(device_id), expression)
+macro gpu(arguments...)
+    return _context_call(GPU, arguments...)
 end
 
+_context_call(device_type, expression) = _context_call(device_type, 0, expression)
 _context_call(device_type, device_id, expression) =
-    :(_within_context(() -> $(esc(expression)), Context($device_type, $device_id)))
+    :(_within_context(() -> $(esc(expression)), Context($device_type, $(esc(device_id)))))
 
 # ---- what libmxnet says of devices -----------------------------------------------------------------------------
 

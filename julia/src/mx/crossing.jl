@@ -9,12 +9,7 @@ function shared_array(handle::Integer, numpy::Bool)
     at = Ptr{Cvoid}(UInt(handle))
     # When Python drops it, Julia alone may be keeping its memory: counted once, however often it comes.
     first = _share(at)
-    try
-        return NDArray(at; numpy = numpy, owned = first)
-    catch
-        ccall(PyBridge.C_DROP_ARRAY[], Cvoid, (Ptr{Cvoid},), at)
-        rethrow()
-    end
+    return NDArray(at; numpy = numpy, owned = first)
 end
 
 function _from_python(::Type, x::Py)

@@ -169,7 +169,8 @@ function _call_node(number::Int, target, arguments::Tuple, keywords)
             unrecorded = ccall(PyBridge.C_CLOSE_CALL[], Cint, (Ptr{Int64}, Ptr{Ptr{Cvoid}}, Cint), b.at, handles, failed)
         end
         n = length(arrays)
-        results = ntuple(i -> NDArray(PyBridge.handle(PyBridge.descriptor(b, n + i)); numpy = arrays[1].numpy), Int(b[PyBridge.H_OUTPUTS]))
+        made = Ptr{Cvoid}[PyBridge.handle(PyBridge.descriptor(b, n + i)) for i in 1:b[PyBridge.H_OUTPUTS]]
+        results = Tuple(_owning(made; numpy = arrays[1].numpy))
         _check(unrecorded)
         return b[PyBridge.H_SEVERAL] == 0 ? results[1] : results
     end

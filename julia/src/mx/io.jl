@@ -43,7 +43,7 @@ function load(file::AbstractString, ::Type{<:NDArray})
     handles, names = Ref{Ptr{Ptr{Cvoid}}}(C_NULL), Ref{Ptr{Ptr{UInt8}}}(C_NULL)
     keep = (path, n, n_names, handles, names)
     GC.@preserve keep _may_wait(LOAD, keep, pointer(path), _at(n), _at(handles), _at(n_names), _at(names))
-    xs = NDArray[NDArray(unsafe_load(handles[], i)) for i in 1:n[]]
+    xs = _owning(Ptr{Cvoid}[unsafe_load(handles[], i) for i in 1:n[]])
     n_names[] == 0 && return xs
     return Dict{Symbol,NDArray}(Symbol(unsafe_string(unsafe_load(names[], i))) => xs[i] for i in 1:n[])
 end

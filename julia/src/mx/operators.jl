@@ -135,7 +135,7 @@ function _check_parameters(op::Operator, keys)
     return nothing
 end
 
-_results(handles::Vector{Ptr{Cvoid}}) = length(handles) == 1 ? NDArray(handles[1]) : NDArray[NDArray(h) for h in handles]
+_results(handles::Vector{Ptr{Cvoid}}) = length(handles) == 1 ? NDArray(handles[1]) : _owning(handles)
 
 # ---- names -----------------------------------------------------------------------------------------------------
 

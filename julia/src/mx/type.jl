@@ -29,9 +29,9 @@ const VecOfNDArray = AbstractVector{<:NDArray}
 # Finalizers call C only: they can run on any thread.
 function _drop(x::NDArray)
     Threads.atomic_sub!(LIVE_BYTES, x.bytes)
-    ccall(PyBridge.C_DROP_ARRAY[], Cvoid, (Ptr{Cvoid},), x.handle)
-    return nothing
+    return _drop(x.handle)
 end
+_drop(handle::Ptr{Cvoid}) = ccall(PyBridge.C_DROP_ARRAY[], Cvoid, (Ptr{Cvoid},), handle)
 
 # Julia's collector does not see libmxnet's memory: it is called when much of that waits.
 const LIVE_BYTES = Threads.Atomic{Int}(0)
@@ -63,10 +63,31 @@ end
 """
     NDArray(handle[, writable])
 
-The array that owns the libmxnet handle `handle`.
+The array that owns the libmxnet handle `handle`. Where there can be no such array, the handle is freed.
 """
-NDArray(handle::Ptr{Cvoid}, writable::Bool = true; numpy::Bool = false, owned::Bool = true) =
-    _of_code(handle, writable, numpy, owned, _dtype(handle))
+function NDArray(handle::Ptr{Cvoid}, writable::Bool = true; numpy::Bool = false, owned::Bool = true)
+    try
+        return _of_code(handle, writable, numpy, owned, _dtype(handle))
+    catch
+        _drop(handle)
+        rethrow()
+    end
+end
+
+"The arrays that own the handles. Where one of them can be none, all are freed."
+function _owning(handles::Vector{Ptr{Cvoid}}; numpy::Bool = false)
+    arrays, taken = NDArray[], 0
+    try
+        for handle in handles
+            taken += 1
+            push!(arrays, NDArray(handle; numpy = numpy))
+        end
+    catch
+        foreach(_drop, handles[taken+1:end])
+        rethrow()
+    end
+    return arrays
+end
 
 function _of_code(handle, writable, numpy, owned, code)
     code == 0 && return _of_type(Float32, handle, writable, numpy, owned)
