@@ -13,6 +13,7 @@ import pytest
 
 from pybridge._migrate.file import translate
 from pybridge._migrate.outcome import AGREE, PART, UNRUN, VAGUE, Outcome
+from pybridge._migrate.report import Entry, Report
 from pybridge._verify import folders
 from pybridge._verify.compare import Comparison
 from pybridge._verify.pieces import Program, program
@@ -340,6 +341,17 @@ def test_the_first_statement_that_parts_is_named(tmp_path: Path) -> None:
 def _room(x: float) -> float:
     eps = np.finfo(float).eps
     return float(eps ** (2 / 3) * x + 16 * eps * x)
+
+
+def test_the_report_tells_it_in_the_terminal_as_json_and_as_a_page(tmp_path: Path) -> None:
+    made = outcome(tmp_path, ALL, [ALL[0], (1, {"a": [1], "b": [4]}), (2, {"a": [1], "b": [4], "c": [6]})])
+    report = Report([Entry("a.jl", "a.py", translate("a.jl", PROGRAM.encode()), outcome=made)])
+
+    assert "part" in str(report) and "line 2: b = 2 .* a" in str(report)
+    told = report.to_dict()["files"][0]["verified"]
+    assert (told["status"], told["row"], told["compared"]) == ("part", 2, 1)
+    page = report.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Run side by side: part, 1 values the same." in page and "line 2: b = 2 .* a" in page
 
 
 def test_the_same_traces_agree(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .atomic import write as write_atomically
+from .outcome import AGREE, PART
 
 if TYPE_CHECKING:
     from .file import Translated
+    from .outcome import Outcome
     from .report import Entry, Report
 
 _STYLE = """
@@ -64,7 +66,19 @@ def _file(entry: Entry) -> str:
         if notes
         else ""
     )
-    return f"<h2>{title} → {html.escape(entry.target)}</h2>{table}{_sides(entry.made)}"
+    return f"<h2>{title} → {html.escape(entry.target)}</h2>{_ran(entry.outcome)}{table}{_sides(entry.made)}"
+
+
+def _ran(outcome: Outcome | None) -> str:
+    """What came of running both."""
+    if outcome is None:
+        return ""
+    lines = "\n".join(outcome.lines())
+    said = f"<pre>{html.escape(lines)}</pre>" if lines else ""
+    kind = {AGREE: "", PART: "left"}.get(outcome.status, "look")
+    return (
+        f"<p class='{kind}'>Run side by side: {outcome.status}, {outcome.compared} values the same.</p>{said}"
+    )
 
 
 def _sides(made: Translated) -> str:

@@ -1,8 +1,8 @@
 """Runs the old code, in a process of its own: `old_side FILE PIECES FOLDER [--shaken] [--within N]`.
 
 FILE is the Julia file, PIECES its cut (JSON), FOLDER takes the trace and the tape. `--shaken` changes the last digits
-of every number that a piece has made, so that a second trace tells how much such changes matter; `--within N` also looks
-at the lines inside piece N, and stops behind it. `--only-compile` runs nothing, so that Julia finds all compiled later.
+of every number that a piece has made, so that a second trace tells how much such changes matter; `--within N` also
+looks at the lines inside piece N, and stops behind it. `--only-compile` runs nothing; Julia finds all compiled later.
 """
 
 from __future__ import annotations
