@@ -153,6 +153,17 @@ def test_element_types_are_those_of_julia(run: Any) -> None:
     assert kinds == ["int64", "float64", "float32", "float32", "float64", "float64", "float32"]
 
 
+@pytest.mark.parametrize(
+    "update", ["l.w .-= 0.5 .* ∇", "@mx.inplace l.w -= 0.5 * ∇", "mx.sub_from!(l.w, 0.5 .* ∇)"]
+)
+def test_an_array_in_an_immutable_struct_is_updated_in_place(run: Any, update: str) -> None:
+    made = run(
+        "struct Layer\n  w\nend\nl = Layer(mx.NDArray(Float32[1, 3]))\nsame = l.w\n∇ = mx.attach_grad!(l.w)\n"
+        f"y = mx.record() do\n  l.w .* l.w\nend\nmx.backward!(y)\n{update}\n"
+    )
+    assert numbers(made.l.w) == numbers(made.same) == [0, 0]
+
+
 # differentiable functions
 
 SWISH = """

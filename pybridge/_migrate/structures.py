@@ -25,6 +25,8 @@ _SPECIAL = {
     "==": "__eq__",
 }
 
+_UPDATES = frozenset({"add_to!", "sub_from!", "mul_to!", "div_from!", "mod_from!"})
+
 
 def special_of(tr: Translator, node: t.Node) -> str:
     """The struct of the file that a definition gives a call, a text form or an operator; "" for any other."""
@@ -63,7 +65,7 @@ def structure(tr: Translator, node: t.StructDef) -> None:
     if len(node.constructors) > 1 or (node.constructors and not with_init):
         tr.refuse(node, "several inner constructors, or one that is more than a call of new")
     if not with_init:
-        tr.emit("@dataclass" if node.mutable else "@dataclass(frozen=True)")
+        tr.emit("@dataclass" if node.mutable or _updated(tr, node) else "@dataclass(frozen=True)")
     tr.emit(f"class {made}{parent}:")
     with tr.indented():
         if node.doc is not None:
@@ -84,6 +86,18 @@ def structure(tr: Translator, node: t.StructDef) -> None:
                 tr.emit("pass")
         for method in tr.state.get("members", {}).get(node.name.id, []):
             _member(tr, method)
+
+
+def _updated(tr: Translator, node: t.StructDef) -> bool:
+    """Whether an array in a field is updated in place; Python's `x.w -= y` also sets the field."""
+    fields = {entry.target.id for entry in node.entries if isinstance(entry.target, t.Name)}
+    for each in tr.typer.tree.walk():
+        target = each.target if isinstance(each, t.Assign) and each.op else None
+        if isinstance(each, t.Call) and base_name(each.fn) in _UPDATES and each.args:
+            target = each.args[0]
+        if isinstance(target, t.Field) and target.name in fields:
+            return True
+    return False
 
 
 def _entry(tr: Translator, node: t.StructDef, entry: t.Param) -> None:

@@ -7,6 +7,9 @@ from typing import Any, Optional
 
 import numpy as np
 
+#: The file that holds it.
+TAPE = "tape.npz"
+
 KINDS = {1: "uniform", 2: "normal", 3: "whole", 4: "index", 5: "permutation"}
 _SAID = {
     "uniform": "uniform numbers",
@@ -30,7 +33,7 @@ class Tape:
     @classmethod
     def load(cls, folder: Path) -> Tape:
         """The tape that a run of the old code has left."""
-        file = folder / "tape.npz"
+        file = folder / TAPE
         if not file.is_file():  # the old code has ended its process
             return cls(np.empty(0, np.uint8), np.empty(0))
         with np.load(file, allow_pickle=False) as stored:
@@ -38,7 +41,7 @@ class Tape:
 
     def save(self, folder: Path) -> None:
         """Write it for `load`."""
-        np.savez(folder / "tape.npz", kinds=self.kinds, values=self.values)
+        np.savez(folder / TAPE, kinds=self.kinds, values=self.values)
 
     def take(self, kind: str, shape: tuple[int, ...]) -> Any:
         """The next numbers, which must be of this kind.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,12 +22,15 @@ from .._migrate.project import MigrateError
 from . import fence, folders
 from .pieces import Piece, Program
 from .steps import Runs, follow, look_within
+from .tape import TAPE
 
 #: Starts a module without the current folder on the path: a file there must not stand for a library.
 _START = (
     "import sys; sys.path.pop(0); import runpy; sys.argv.pop(0); "
     "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
 )
+
+_ERROR = re.compile(r"(\w+\.)*\w*(Error|Exception|ERROR|fault)\b")
 
 FILE_BYTES = 4 * 2**30
 
@@ -135,15 +139,16 @@ class Place:
     _count: int = field(default=0, init=False)
 
     def run(self, within: int | None) -> Runs:
-        """Old code, then new code and the shaken old one together."""
+        """The old code twice at once, the second time shaken; then the new one with the random numbers of the first."""
         self._count += 1
-        old = self._side("old", f"old-{self._count}")
-        old.start(within)
+        old, shaken = self._side("old", f"old-{self._count}"), self._side("old", f"shaken-{self._count}")
         with ThreadPoolExecutor(2) as pool:
-            shaken, new = self._side("old", f"shaken-{self._count}"), self._side("new", f"new-{self._count}")
-            shutil.copy(old.trace / "tape.npz", new.trace) if (old.trace / "tape.npz").is_file() else None
-            for ended in [pool.submit(shaken.start, within, "--shaken"), pool.submit(new.start, within)]:
+            for ended in [pool.submit(old.start, within), pool.submit(shaken.start, within, "--shaken")]:
                 ended.result()
+        new = self._side("new", f"new-{self._count}")
+        if (old.trace / TAPE).is_file():
+            shutil.copy(old.trace / TAPE, new.trace)
+        new.start(within)
         return Runs(old.trace, new.trace, shaken.trace, old.ended, new.ended)
 
     def _side(self, language: str, name: str) -> Side:
@@ -207,6 +212,7 @@ class Side:
         if not status:
             return ""
         lines = (self._folder / "said").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        last = f": {lines[-1]}" if lines else ""
+        errors = [line for line in lines if _ERROR.match(line)]
+        last = f": {(errors or lines)[-1]}" if lines else ""
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return f"it {how}{last}"
