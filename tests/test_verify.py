@@ -176,12 +176,15 @@ def test_a_literal_that_is_not_turned_round_is_named_as_such(tmp_path: Path) -> 
 
 
 HOSTILE = """using MXNet
+x = [1.0]
 try
   write("{outside}", "spoilt")
-catch error
-  println(error)
+catch
 end
-spoilt = read("{outside}", String) == "spoilt" ? 1 : 0
+try
+  rm("{outside}")
+catch
+end
 run(`touch {outside}.new`)
 """
 
@@ -192,7 +195,7 @@ def test_nothing_outside_is_written_to(tmp_path: Path) -> None:
 
     found = outcome(tmp_path, HOSTILE.replace("{outside}", str(outside)))
 
-    assert (found.status, found.row) in ((UNRUN, 0), (PART, 9))
+    assert found.status in (UNRUN, PART)  # touch fails
     assert outside.read_text() == "kept" and not outside.with_suffix(".txt.new").exists()
 
 
@@ -201,7 +204,7 @@ def test_nothing_outside_is_written_to(tmp_path: Path) -> None:
     [
         ("x = [1.0]\ny = 1 / 0\n", 1, "ZeroDivisionError: division by zero"),
         ('x = [1.0]\nerror("no more")\n', 2, "the old code stops at line 2: "),
-        ("x = [1.0]\nwhile true\nend\n", 2, "it did not end within 25 seconds"),
+        ("x = [1.0]\nwhile true\nend\n", 2, "it did not end within 15 seconds"),
     ],
     ids=["parts", "stops", "hangs"],
 )
@@ -212,7 +215,9 @@ def test_the_exit_status_tells_what_came_of_it(
     monkeypatch.setenv("COLUMNS", "200")
     Path("a.jl").write_text(text)
 
-    code, out, _ = migrate("a.jl", "--check", "--verify", "--verify-seconds", "25" if status == 2 else "200")
+    code, out, _ = migrate(
+        "a.jl", "--check", "--verify", "--verify-seconds", "15" if "while" in text else "240"
+    )
 
     assert (code, said in out) == (status, True), out
     assert not Path("a.py").exists()

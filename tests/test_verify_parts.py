@@ -276,6 +276,13 @@ def test_dtypes_of_arrays_count_and_those_of_lists_and_numbers_do_not() -> None:
     assert compared(Leaf("number", np.array(0.1, F32)), Leaf("number", np.array(0.1))).agree == {"x"}
 
 
+def test_float64_that_was_computed_in_float32_is_as_exact_as_float32() -> None:
+    x = np.array([0.1, 2.5, -7.3])
+    assert compared(x, x * (1 + 1e-7)).differences
+    assert compared(x.astype(F32).astype(float), x).agree == {"x"}
+    assert compared(np.array(0.5), np.array(0.5 + 1e-7)).differences  # short by chance
+
+
 def test_a_matrix_turned_round_is_named() -> None:
     x = np.arange(6.0).reshape(2, 3)
     (made,) = compared(x, np.ascontiguousarray(x.T)).differences

@@ -163,7 +163,19 @@ def _room(x: Any, spread: Any, eps: float) -> Any:
 
 
 def _eps(x: Any) -> float:
-    return float(np.finfo(x.dtype).eps) if x.dtype.kind in "fc" else 0.0
+    if x.dtype.kind not in "fc":
+        return 0.0
+    return float(np.finfo(np.float32 if _from_float32(x) else x.dtype).eps)
+
+
+def _from_float32(x: Any) -> bool:
+    """Whether numbers in float64 are float32's, to the last digit: one language may have computed them in float32."""
+    if x.dtype != np.float64:
+        return False
+    with np.errstate(all="ignore"):
+        short = x.astype(np.float32)
+    finite = np.isfinite(x)
+    return bool((short == x)[finite].all() and (short[finite].view(np.int32) & 0xFFF).any())
 
 
 def _spread(x: Any, c: Optional[Leaf]) -> Any:

@@ -143,8 +143,14 @@ class Place:
         self._count += 1
         old, shaken = self._side("old", f"old-{self._count}"), self._side("old", f"shaken-{self._count}")
         with ThreadPoolExecutor(2) as pool:
-            for ended in [pool.submit(old.start, within), pool.submit(shaken.start, within, "--shaken")]:
-                ended.result()
+            both = [pool.submit(old.start, within), pool.submit(shaken.start, within, "--shaken")]
+            try:
+                for each in both:
+                    each.result()
+            except BaseException:  # Ctrl-C comes here, and the pool waits for its threads
+                old.stop()
+                shaken.stop()
+                raise
         new = self._side("new", f"new-{self._count}")
         if (old.trace / TAPE).is_file():
             shutil.copy(old.trace / TAPE, new.trace)
@@ -177,6 +183,8 @@ class Side:
         self.trace.mkdir()
         (folder / "pieces.json").write_text(pieces, encoding="utf-8")
         self.ended = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
 
     def start(self, within: int | None, *options: str) -> None:
         """Run it to its end; `ended` says why, if it did not end by itself."""
@@ -188,7 +196,7 @@ class Side:
             command = fence.command(command, [self._folder, *_locks()], seconds, FILE_BYTES)
         environment = folders.environment(self._folder / "home")
         with (self._folder / "said").open("wb") as said:
-            process = subprocess.Popen(
+            self._process = process = subprocess.Popen(
                 command,
                 cwd=self._file.parent,
                 env=environment,
@@ -198,15 +206,25 @@ class Side:
                 start_new_session=True,
             )
             try:
-                status = process.wait(self._limits.seconds)
+                status = process.wait(0 if self._stopped else self._limits.seconds)
             except subprocess.TimeoutExpired:
                 self.ended = f"it did not end within {self._limits.seconds} seconds"
             else:
                 self.ended = self._why(status)
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # it, and whatever it has started
+                self._kill(process)
                 process.wait()
+
+    def stop(self) -> None:
+        """End it from another thread."""
+        self._stopped = True
+        if self._process is not None:
+            self._kill(self._process)
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        """End it, and whatever it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
     def _why(self, status: int) -> str:
         if not status:
