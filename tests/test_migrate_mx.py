@@ -164,6 +164,16 @@ def test_an_array_in_an_immutable_struct_is_updated_in_place(run: Any, update: s
     assert numbers(made.l.w) == numbers(made.same) == [0, 0]
 
 
+def test_arrays_keep_their_element_types_through_arithmetic(run: Any) -> None:
+    made = run(
+        "X = randn(Float32, 3, 4)\nw = Float32[1, 2, 3]\ny = vec(w' * X) .+ 0.01f0 .* randn(Float32, 4)\n"
+        "a = mx.NDArray(reshape(y, 1, 4))\nb = mx.NDArray(0.1f0 .* randn(Float32, 3, 4))\n"
+        "c = mx.NDArray(X / 2)\nd = mx.NDArray(0.5 .* randn(2, 3))\ne = mx.NDArray(-permutedims(X))\n"
+    )
+    dtypes = [np.dtype(getattr(made, name).dtype).name for name in "abcde"]
+    assert dtypes == ["float32", "float32", "float32", "float64", "float32"]
+
+
 # differentiable functions
 
 SWISH = """

@@ -81,6 +81,14 @@ def test_names_are_known_in_both_languages() -> None:
     assert cut("∇w = 1\nx̂! = 2").names == {"∇w": "grad_w", "x̂!": "x_hat"}
 
 
+def test_random_functions_whose_names_the_file_takes_are_left_alone() -> None:
+    made = cut("shuffle = true\nmodule A\nend\nrand(n) = n\n")
+    assert made.taken == ["rand", "shuffle"]
+    assert made.pieces[1].julia.startswith(
+        "module A; import Main: randn, rand!, randn!, randperm, shuffle!\n"
+    )
+
+
 # ---- values
 
 
@@ -135,8 +143,8 @@ def test_what_holds_itself_and_what_is_deep_ends() -> None:
     assert len(found(deep)) < 50
 
 
-def test_integers_beyond_64_bits_are_left_out() -> None:
-    assert found(2**63) == {}
+def test_integers_beyond_64_bits_are_floating_point() -> None:
+    assert found(2**70)["x"][1] == 2.0**70 and found(-(10**400))["x"][1] == -np.inf
     assert found(-(2**63))["x"][1] == -(2**63)
 
 

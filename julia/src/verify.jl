@@ -143,6 +143,9 @@ _leaf(emit, path, x::Union{Function,Type,Module,Regex,IO,Task,Ptr,Random.Abstrac
 
 function _leaf(emit, path, x::Union{Tuple,AbstractArray,Pair}, above)
     isempty(x) && return emit(path, "list", Float64[])
+    if x isa AbstractArray && !all(i -> isassigned(x, i), eachindex(x))
+        x = Any[isassigned(x, i) ? x[i] : nothing for i in eachindex(x)]
+    end
     all(i -> i isa Union{Bool,Base.BitInteger,Base.IEEEFloat}, x) && return emit(path, "list", [promote(x...)...])
     emit("$path\nlength", "number", fill(length(x)))
     for (i, item) in enumerate(Iterators.take(x, MOST_ITEMS))
@@ -174,6 +177,10 @@ function replace(name, value)
     return nothing
 end
 
-end
+"In Main and the modules of the script, random functions are these, but for names that the script gives to things of its own."
+replace_random(taken) =
+    for name in RANDOM
+        string(name) in taken || Core.eval(Main, :(import .PyBridgeVerify: $name))
+    end
 
-import .PyBridgeVerify: rand, randn, rand!, randn!, randperm, shuffle, shuffle!
+end

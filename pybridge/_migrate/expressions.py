@@ -20,7 +20,7 @@ from .code import (
     subscript,
     tuple_of,
 )
-from .mx_arrays import static_dtype
+from .dtypes import static_dtype
 
 if TYPE_CHECKING:
     from .translator import Translator

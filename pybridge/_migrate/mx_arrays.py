@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
 from .code import call, const, method, py, subscript, update
+from .dtypes import elements_of, static_dtype
 from .operators import OPERATORS
-from .rules import Rule, base_name
-from .shapes import _DTYPES, dtype_of, options, shape_rank
+from .rules import Rule
+from .shapes import dtype_of, options, shape_rank
 from .types import ANY, CONTEXT, NONE, T, nd
 
 if TYPE_CHECKING:
@@ -75,34 +76,6 @@ def _filled(tr: Translator, node: t.Call) -> ast.expr:
     return call("mx.nd.full", [tr.shape(sizes), tr.expr(value)], keywords)
 
 
-def static_dtype(tr: Translator, node: t.Node) -> str:
-    """The dtype of an array where the source says it, "" where it does not."""
-    if isinstance(node, (t.Vector, t.Matrix)):
-        if node.elem is not None:
-            return dtype_of(node.elem)
-        cells = node.items if isinstance(node, t.Vector) else [cell for row in node.rows for cell in row]
-        kinds = {tr.type(cell).kind for cell in cells}
-        if kinds == {"int"}:
-            return "int64"
-        if kinds and kinds <= {"int", "float"}:
-            singles = [isinstance(cell, t.Number) and cell.single for cell in cells]
-            return "float32" if all(singles) else "float64"
-    if isinstance(node, t.Call):
-        name = base_name(node.fn)
-        if name in ("rand", "randn", "zeros", "ones"):
-            first = node.args[0] if node.args else None
-            return dtype_of(first) if isinstance(first, (t.Name, t.Field)) and dtype_of(first) else "float64"
-        if name in ("Float32", "Float64", "Int", "Int64", "Int32") and node.args:
-            return _DTYPES[name]
-        if name in ("collect", "reshape") and node.args:
-            return static_dtype(tr, node.args[0])
-        if name in ("range", "LinRange"):
-            return "float64"
-    if isinstance(node, t.Range) and tr.type(node).kind == "range":
-        return "int64"
-    return ""
-
-
 def as_ndarray(
     tr: Translator, value: t.Node, context: Optional[t.Node] = None, kind: Optional[t.Node] = None
 ) -> ast.expr:
@@ -116,8 +89,11 @@ def as_ndarray(
         if dtype and dtype != "float32":
             keywords.append(("dtype", const(dtype)))
         elif not dtype:
+            held = elements_of(value)
             if isinstance(source, (ast.Name, ast.Attribute)):
                 keywords.append(("dtype", py("_0.dtype", source)))
+            elif isinstance(held, t.Name) and tr.type(held).kind == "arr":
+                keywords.append(("dtype", py("_0.dtype", tr.expr(held))))
             else:
                 keywords.append(("dtype", const("float64")))
                 if tr.type(value).kind == "any":

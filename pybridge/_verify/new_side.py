@@ -76,7 +76,7 @@ def run(file: Path, cut: dict[str, Any], folder: Path, within: int | None) -> No
 
 
 def _compiled(statement: ast.stmt, file: str) -> CodeType:
-    return compile(ast.Module([statement], []), file, "exec")
+    return compile(ast.Module([statement], []), file, "exec", dont_inherit=True)
 
 
 def _said(error: BaseException) -> str:

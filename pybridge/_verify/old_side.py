@@ -24,12 +24,13 @@ from .values import nd_leaves
 _SIGNS = np.random.RandomState(0)
 
 
-def run(file: Path, pieces: list[dict[str, Any]], folder: Path, shaken: bool, within: int | None) -> None:
+def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int | None) -> None:
     """Run the pieces in order and write down what they made."""
     main = _script.prepare(file, [])
     main.seval("depot -> pushfirst!(DEPOT_PATH, String(depot))")(str(folder / "depot"))
     julia.include(_script.packages().parent / "src" / "verify.jl")
     old = main.PyBridgeVerify
+    old.replace_random(cut["taken"])
     old.seed()
     old.start()
     writer = Writer(folder)
@@ -65,7 +66,7 @@ def run(file: Path, pieces: list[dict[str, Any]], folder: Path, shaken: bool, wi
         Tape(np.array(old.tape_kinds), np.array(old.tape_values)).save(folder)
 
     main.seval("f -> atexit(() -> f())")(save)  # for a script that ends its process
-    for number, piece in enumerate(pieces):
+    for number, piece in enumerate(cut["pieces"]):
         text = piece["followed"] if within is not None else piece["julia"]
         old.at_lines[()] = line if number == within else None
         try:
@@ -129,4 +130,4 @@ if __name__ == "__main__":
         _script.prepare(Path("-"), []).seval("import MXNet")
         sys.exit()
     cut = json.loads(given.pieces.read_text(encoding="utf-8"))
-    run(given.file, cut["pieces"], given.folder, given.shaken, given.within)
+    run(given.file, cut, given.folder, given.shaken, given.within)

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .._migrate.file import Translated
+from .._migrate.lower import lower
+from .._migrate.scopes import resolve
 from .._migrate.source import read
 
 #: Forms whose bodies are statements.
@@ -16,7 +18,7 @@ _BRANCHES = frozenset({"if_statement", "let_statement", "compound_statement", "t
 _CLAUSES = frozenset({"elseif_clause", "else_clause", "catch_clause", "finally_clause"})
 _LEAVE = frozenset({"return_statement", "break_statement", "continue_statement"})
 _COMMENTS = frozenset({"line_comment", "block_comment"})
-_DRAWS = "rand, randn, rand!, randn!, randperm, shuffle, shuffle!"
+_DRAWS = ("rand", "randn", "rand!", "randn!", "randperm", "shuffle", "shuffle!")
 
 
 @dataclass
@@ -46,32 +48,41 @@ class Program:
         python: the translated text.
         rows: for lines of Python where a statement begins, the line of Julia.
         names: of Julia's names, what they are in Python.
+        taken: names of Julia's random functions that the file gives to things of its own.
     """
 
     pieces: list[Piece]
     python: str
     rows: dict[int, int]
     names: dict[str, str]
+    taken: list[str]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for the processes that run the two."""
-        return {"pieces": [asdict(piece) for piece in self.pieces], "python": self.python, "rows": self.rows}
+        return {
+            "pieces": [asdict(piece) for piece in self.pieces],
+            "python": self.python,
+            "rows": self.rows,
+            "taken": self.taken,
+        }
 
 
 def program(made: Translated) -> Program:
     """Cut a translated file."""
     source = read(made.name, made.source.encode("utf-8"))
-    pieces = _pieces(source.root, source.data)
+    bound = resolve(lower(source)).vars
+    taken = [name for name in _DRAWS if name in bound]
+    pieces = _pieces(source.root, source.data, ", ".join(name for name in _DRAWS if name not in taken))
     starts = [piece.row for piece in pieces]
     for number, statement in enumerate(ast.parse(made.python).body):
         row = made.pairs.get(statement.lineno)
         place = bisect_right(starts, row) - 1 if row is not None else -1
         if place >= 0 and row is not None and row <= pieces[place].end_row:
             pieces[place].python.append(number)
-    return Program(pieces, made.python, made.pairs, made.names)
+    return Program(pieces, made.python, made.pairs, made.names, taken)
 
 
-def _pieces(root: Any, data: bytes) -> list[Piece]:
+def _pieces(root: Any, data: bytes, draws_of_ours: str) -> list[Piece]:
     groups: list[list[Any]] = []
     for node in root.children:
         if node.type in _COMMENTS:
@@ -86,7 +97,7 @@ def _pieces(root: Any, data: bytes) -> list[Piece]:
         draws: dict[int, str] = {}
         calls: dict[int, str] = {}
         for node in nodes:
-            _imports(node, draws)
+            _imports(node, draws, draws_of_ours)
             _follow(node, calls, value=False)
         made.append(
             Piece(
@@ -108,14 +119,14 @@ def _with(data: bytes, start: int, stop: int, inserted: dict[int, str]) -> str:
     return b"".join([*parts, data[place:stop]]).decode("utf-8")
 
 
-def _imports(node: Any, inserted: dict[int, str]) -> None:
+def _imports(node: Any, inserted: dict[int, str], ours: str) -> None:
     """In modules, the names of random functions are Julia's own; they have to be those that write on the tape."""
     if node.type == "module_definition":
         name = next(child for child in node.children if child.type == "identifier")
-        if node.children[0].type == "module":
-            inserted[name.end_byte] = f"; import Main: {_DRAWS}"
+        if node.children[0].type == "module" and ours:
+            inserted[name.end_byte] = f"; import Main: {ours}"
         for child in node.children:
-            _imports(child, inserted)
+            _imports(child, inserted, ours)
 
 
 def _follow(node: Any, inserted: dict[int, str], *, value: bool) -> None:

@@ -33,8 +33,7 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
     elif x is None:
         emit(path, "none", None)
     elif isinstance(x, (bool, int, float, complex, np.generic)):
-        if not isinstance(x, int) or -(2**63) <= x < 2**63:
-            emit(path, "number", np.asarray(x))
+        emit(path, "number", np.asarray(x if not isinstance(x, int) or -(2**63) <= x < 2**63 else _float(x)))
     elif isinstance(x, (str, PurePath)):
         emit(path, "text", str(x))
     elif isinstance(x, np.ndarray) and x.dtype != object:
@@ -52,6 +51,13 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
     elif dataclasses.is_dataclass(x) and not isinstance(x, type):
         for field, value in vars(x).items():
             leaves(emit, f"{path}\n.{field}", value, inside)
+
+
+def _float(x: int) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return np.inf if x > 0 else -np.inf
 
 
 def nd_leaves(emit: Emit, path: str, x: Any) -> None:

@@ -229,7 +229,9 @@ class Side:
     def _why(self, status: int) -> str:
         if not status:
             return ""
-        lines = (self._folder / "said").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        with (self._folder / "said").open("rb") as said:
+            said.seek(max(0, said.seek(0, os.SEEK_END) - 2**16))
+            lines = said.read().decode("utf-8", "replace").strip().splitlines()
         errors = [line for line in lines if _ERROR.match(line)]
         last = f": {(errors or lines)[-1]}" if lines else ""
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

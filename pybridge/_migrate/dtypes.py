@@ -1,0 +1,93 @@
+"""Element types of arrays, as far as the source says them: mx.nd.array takes none over by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import tree as t
+from .rules import base_name
+from .shapes import _DTYPES, dtype_of
+
+if TYPE_CHECKING:
+    from .translator import Translator
+
+#: Functions that move elements about.
+_SAME_ELEMENTS = frozenset({"collect", "reshape", "vec", "copy", "permutedims", "transpose", "reverse"})
+_WIDTHS = ("int64", "float16", "float32", "float64")
+
+
+def static_dtype(tr: Translator, node: t.Node) -> str:
+    """The dtype of an array where the source says it, "" where it does not."""
+    if isinstance(node, (t.Vector, t.Matrix)):
+        if node.elem is not None:
+            return dtype_of(node.elem)
+        cells = node.items if isinstance(node, t.Vector) else [cell for row in node.rows for cell in row]
+        kinds = {tr.type(cell).kind for cell in cells}
+        if kinds == {"int"}:
+            return "int64"
+        if kinds and kinds <= {"int", "float"}:
+            singles = [isinstance(cell, t.Number) and cell.single for cell in cells]
+            return "float32" if all(singles) else "float64"
+    if isinstance(node, t.Call):
+        name = base_name(node.fn)
+        if name in ("rand", "randn", "zeros", "ones"):
+            first = node.args[0] if node.args else None
+            return dtype_of(first) if isinstance(first, (t.Name, t.Field)) and dtype_of(first) else "float64"
+        if name in ("Float32", "Float64", "Int", "Int64", "Int32") and node.args:
+            return _DTYPES[name]
+        if name in _SAME_ELEMENTS and node.args:
+            return static_dtype(tr, node.args[0])
+        if name in ("range", "LinRange"):
+            return "float64"
+    if isinstance(node, t.Range) and tr.type(node).kind == "range":
+        return "int64"
+    if isinstance(node, (t.Unary, t.Adjoint)):
+        return _operand_dtype(tr, node.operand if isinstance(node, t.Unary) else node.value)
+    if isinstance(node, t.Binary) and node.op in ("+", "-", "*", "/", "^"):
+        return _wider(node.op, [_operand_dtype(tr, node.left), _operand_dtype(tr, node.right)])
+    return ""
+
+
+def _operand_dtype(tr: Translator, node: t.Node) -> str:
+    """The dtype of an operand; a whole number that is written out widens nothing but other whole numbers."""
+    if isinstance(node, t.Number):
+        whole = isinstance(node.value, int)
+        return "int64" if whole else "float32" if node.single else "float64"
+    held = elements_of(node)
+    if isinstance(held, t.Name) and held.var is not None:
+        return _dtype_of_variable(tr, held.var)
+    return static_dtype(tr, node)
+
+
+def _dtype_of_variable(tr: Translator, var: Any) -> str:
+    """The dtype that every assignment gives a variable, "" if they differ or one does not say."""
+    dtypes: dict[int, str] = tr.state.setdefault("dtypes of variables", {})
+    if id(var) not in dtypes:
+        dtypes[id(var)] = ""  # while it is looked for: x = x + 1
+        values = [
+            each.value
+            for each in tr.typer.tree.walk()
+            if isinstance(each, t.Assign) and isinstance(each.target, t.Name) and each.target.var is var
+        ]
+        found = {_operand_dtype(tr, value) for value in values}
+        dtypes[id(var)] = found.pop() if len(found) == 1 else ""
+    return dtypes[id(var)]
+
+
+def _wider(op: str, dtypes: list[str]) -> str:
+    if not all(dtype in _WIDTHS for dtype in dtypes):
+        return ""
+    widest = max(dtypes, key=_WIDTHS.index)
+    return "float64" if op == "/" and widest == "int64" else widest
+
+
+def elements_of(node: t.Node) -> t.Node:
+    """The array whose elements these are, moved about."""
+    while isinstance(node, (t.Call, t.Adjoint)):
+        if isinstance(node, t.Adjoint):
+            node = node.value
+        elif base_name(node.fn) in _SAME_ELEMENTS and node.args:
+            node = node.args[0]
+        else:
+            break
+    return node
