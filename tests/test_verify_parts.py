@@ -116,8 +116,8 @@ def test_values_are_found_wherever_they_lie() -> None:
 
     assert {path: kind for path, (kind, _) in made.items()} == {
         "x\nlength": "number",
-        "x\n{net}\n.w": "array",
-        "x\n{net}\n.w\ngradient": "array",
+        "x\n{net}\n.w": "ndarray",
+        "x\n{net}\n.w\ngradient": "ndarray",
         "x\n{net}\n.size": "number",
         "x\n{xs}": "list",
         "x\n{mixed}\nlength": "number",
@@ -275,12 +275,14 @@ def test_a_value_that_rounding_moves_may_be_as_far_off_and_is_vague_when_that_is
     assert compared(x, np.array([1.5]), shaken=x + 0.1).vague == ["x"]
 
 
-def test_dtypes_of_arrays_count_and_those_of_lists_and_numbers_do_not() -> None:
+def test_dtypes_of_ndarrays_count_and_those_of_plain_arrays_are_told() -> None:
     x = np.array([1.0, 2.0])
-    assert [str(d) for d in compared(x.astype(F32), x).differences] == [
-        "x: float32 in Julia, float64 in Python"
-    ]
-    assert compared(x, Leaf("list", x.astype(F32))).agree == {"x"}
+    made = compared(Leaf("ndarray", x.astype(F32)), Leaf("ndarray", x))
+    assert [str(d) for d in made.differences] == ["x: float32 in Julia, float64 in Python"]
+    made = compared(x.astype(F32), x)
+    assert (made.agree, made.dtypes) == ({"x"}, ["x"])
+    made = compared(x, Leaf("list", x.astype(F32)))
+    assert (made.agree, made.dtypes) == ({"x"}, [])
     assert compared(Leaf("number", np.array(0.1, F32)), Leaf("number", np.array(0.1))).agree == {"x"}
 
 

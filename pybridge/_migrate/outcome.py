@@ -34,6 +34,7 @@ class Outcome:
         within: the line inside it, where it has lines.
         vague: what rounding alone may move as far as it is apart.
         unseen: what only Julia can show.
+        dtypes: plain arrays whose element types differ.
         why: why nothing more was compared.
     """
 
@@ -46,6 +47,7 @@ class Outcome:
     within: Optional[Within] = None
     vague: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
     why: str = ""
 
     def lines(self) -> list[str]:
@@ -63,6 +65,8 @@ class Outcome:
             )
         if self.unseen:
             said.append(f"only Julia shows these: {', '.join(self.unseen[:SHOWN])}")
+        if self.dtypes:
+            said.append(f"other element types in Python: {', '.join(self.dtypes[:SHOWN])}")
         return said
 
 

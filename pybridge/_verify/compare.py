@@ -18,7 +18,7 @@ from .._migrate.names import python_name
 from .trace import Event, Leaf
 from .values import GRADIENT, shown
 
-_NUMBERS = ("array", "list", "number")
+_NUMBERS = ("ndarray", "array", "list", "number")
 #: A tolerance of this share of the values themselves tells nothing.
 VAGUE = 0.05
 
@@ -50,12 +50,13 @@ class State:
 
 @dataclass
 class Compared:
-    """A comparison after a piece: what agrees, what does not, what cannot be told, what only Julia can show."""
+    """A comparison after a piece: what agrees, what does not, what cannot be told, what only Julia can show, dtypes."""
 
     agree: set[str] = field(default_factory=set)
     differences: list[Difference] = field(default_factory=list)
     vague: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
 
 
 class Comparison:
@@ -135,9 +136,13 @@ class Comparison:
             text = f"shape {x.shape[::-1]} in Julia is {x.shape} in Python's order; it is {y.shape}"
             made.differences.append(Difference(julia, f"{text} ({said[0]})" if said else text))
             return
-        if "list" not in (a.kind, b.kind) and x.ndim and x.dtype != y.dtype:
+        if x.dtype != y.dtype and a.kind == b.kind == "ndarray":
             made.differences.append(Difference(julia, f"{x.dtype} in Julia, {y.dtype} in Python"))
             return
+        if (
+            x.dtype != y.dtype and a.kind == b.kind == "array"
+        ):  # of numbers, whose types Python does not keep apart
+            made.dtypes.append(julia)
         if not x.size:
             made.agree.add(julia)
             return
@@ -188,7 +193,8 @@ def _spread(x: Any, c: Optional[Leaf]) -> Any:
 
 def _kind(leaf: Leaf) -> str:
     if leaf.kind in _NUMBERS:
-        return f"{'an' if leaf.kind == 'array' else 'a'} {leaf.kind} of {leaf.value.dtype}"
+        words = {"ndarray": "an NDArray", "array": "an array"}.get(leaf.kind, f"a {leaf.kind}")
+        return f"{words} of {leaf.value.dtype}"
     return "nothing" if leaf.kind == "none" else "a text"
 
 

@@ -32,6 +32,7 @@ def follow(cut: Program, runs: Runs) -> Outcome:
     agreed: set[str] = set()
     vague: dict[str, None] = {}
     unseen: dict[str, None] = {}
+    dtypes: dict[str, None] = {}
     for number, piece in enumerate(cut.pieces):
         old = walk.old.get(number)
         stopped = walk.new_error(number, piece, runs.new_ended)
@@ -51,12 +52,14 @@ def follow(cut: Program, runs: Runs) -> Outcome:
             agreed |= compared.agree
             vague.update(dict.fromkeys(map(shown, compared.vague)))
             unseen.update(dict.fromkeys(map(shown, compared.unseen)))
+            dtypes.update(dict.fromkeys(map(shown, compared.dtypes)))
             outcome.differences = [str(each) for each in compared.differences]
         if outcome.differences:
             outcome.status, outcome.piece, outcome.row = PART, number, piece.row
             outcome.statement = piece.julia.split("\n", 1)[0]
             break
-    outcome.compared, outcome.vague, outcome.unseen = len(agreed), list(vague), list(unseen)
+    outcome.compared = len(agreed)
+    outcome.vague, outcome.unseen, outcome.dtypes = list(vague), list(unseen), list(dtypes)
     if outcome.status == AGREE and (outcome.vague or not agreed):
         outcome.status = VAGUE
         outcome.why = "" if outcome.vague else "its names hold nothing that could be compared"

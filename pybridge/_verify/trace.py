@@ -18,7 +18,7 @@ MOST_EVENTS = 20_000
 
 @dataclass
 class Leaf:
-    """A value at a path: an array, a list of numbers, a number (all of them NumPy arrays), a text, or nothing."""
+    """A value at a path: an NDArray, an array, a list, a number (all of them NumPy arrays here), a text, or nothing."""
 
     kind: str
     value: Any = None

@@ -17,7 +17,7 @@ MOST_ITEMS = 1000
 DEEPEST = 8
 GRADIENT = "gradient"
 
-#: Called with path, kind ("array", "list", "number", "text", "none") and value.
+#: Called with path, kind ("ndarray", "array", "list", "number", "text", "none") and value.
 Emit = Callable[[str, str, Any], None]
 
 
@@ -64,10 +64,10 @@ def nd_leaves(emit: Emit, path: str, x: Any) -> None:
     """The values of an NDArray, and its gradient if it has one."""
     from .. import autograd
 
-    emit(path, "array", x.asnumpy())
+    emit(path, "ndarray", x.asnumpy())
     gradient = autograd.getgrad(x)
     if gradient is not None:
-        emit(f"{path}\n{GRADIENT}", "array", gradient.asnumpy())
+        emit(f"{path}\n{GRADIENT}", "ndarray", gradient.asnumpy())
 
 
 def _items(emit: Emit, path: str, x: Any, inside: tuple[int, ...]) -> None:
