@@ -97,6 +97,12 @@ for step in 1:3
   end
 end
 found = Dict(:mean => mean(copy(layers[1].W)), :doubled => doubled(table))
+module Inside
+rate = 7
+end
+rate = 3
+unset = Vector{Any}(undef, 2)
+huge = big(2)^70
 open("out.txt", "w") do io
   println(io, found[:mean])
 end

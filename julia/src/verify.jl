@@ -110,16 +110,16 @@ function everything(emit, locals)
     return nothing
 end
 
-"Main, and the modules that the script has defined in it."
+"The modules that the script has defined in Main, and Main, whose names come last and count."
 function _modules()
-    found = Module[Main]
+    found = Module[]
     for name in names(Main; all = true)
         name in before && continue
         isdefined(Main, name) || continue
         m = getfield(Main, name)
         m isa Module && parentmodule(m) === Main && m !== Main && push!(found, m)
     end
-    return found
+    return push!(found, Main)
 end
 
 const MOST_ITEMS = 1000
@@ -135,7 +135,7 @@ _leaf(emit, path, x::mx.NDArray, above) = emit(path, "NDArray", x)
 _leaf(emit, path, x::Union{Bool,Base.BitInteger,Base.IEEEFloat}, above) = emit(path, "number", fill(x))
 _leaf(emit, path, x::Complex{<:Base.IEEEFloat}, above) = emit(path, "number", fill(x))
 _leaf(emit, path, x::Real, above) = emit(path, "number", fill(Float64(x)))
-_leaf(emit, path, x::Union{AbstractString,Symbol,AbstractChar}, above) = emit(path, "text", string(x))
+_leaf(emit, path, x::Union{AbstractString,Symbol,AbstractChar}, above) = emit(path, "text", nothing)    # not compared
 _leaf(emit, path, x::Union{Nothing,Missing}, above) = emit(path, "none", nothing)
 _leaf(emit, path, x::AbstractArray{<:Union{Bool,Base.BitInteger,Base.IEEEFloat}}, above) = emit(path, "array", x isa Array ? x : collect(x))
 _leaf(emit, path, x::AbstractArray{<:Complex{<:Base.IEEEFloat}}, above) = emit(path, "array", collect(x))
@@ -156,8 +156,13 @@ end
 function _leaf(emit, path, x::Union{AbstractDict,NamedTuple}, above)
     emit("$path\nlength", "number", fill(length(x)))
     for (key, value) in Iterators.take(pairs(x), MOST_ITEMS)
-        _leaves(emit, "$path\n{$key}", value, above)
+        _leaves(emit, "$path\n{$(_text(key))}", value, above)
     end
+end
+
+function _text(key)
+    s = string(key)
+    return isvalid(s) ? s : repr(s)
 end
 
 # Of other values, those of the script's own types are looked into.

@@ -111,7 +111,7 @@ class Comparison:
             self._missing(path, julia, a, made)
         elif a.kind in _NUMBERS and b.kind in _NUMBERS:
             self._numbers(julia, a, b, self.shaken.leaves.get(julia), made)
-        elif a.kind != b.kind:  # texts may differ: each language prints in its own way
+        elif a.kind != b.kind:
             made.differences.append(Difference(julia, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
 
     def _missing(self, path: str, julia: str, a: Leaf, made: Compared) -> None:

@@ -46,7 +46,7 @@ def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int
             originals[path] = value
             found[path] = (kind, np.array(value).T)
         else:
-            found[path] = (kind, None if value is None else str(value))
+            found[path] = (kind, None)
 
     def look(where: int, names: Any) -> list[str]:
         found.clear()
