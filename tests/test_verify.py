@@ -28,6 +28,12 @@ def julia_is_compiled() -> None:
     prepare(LIMITS)
 
 
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command need not start Julia once more beforehand."""
+    monkeypatch.setattr("pybridge._verify.command.prepare", lambda limits: None)
+
+
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing is left of the folders that the programs ran in."""
@@ -215,7 +221,7 @@ def test_nothing_outside_is_written_to(tmp_path: Path) -> None:
     ids=["parts", "stops", "hangs"],
 )
 def test_the_exit_status_tells_what_came_of_it(
-    text: str, status: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, status: int, said: str, tmp_path: Path, compiled: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")

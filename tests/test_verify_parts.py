@@ -133,6 +133,10 @@ def test_values_are_found_wherever_they_lie() -> None:
     np.testing.assert_array_equal(made["x\n{xs}"][1], [1, 2.5])
 
 
+def test_texts_are_texts_in_numpy_too() -> None:
+    assert found(np.array(["a", "b"])[0]) == found("a") == found(Path("a")) == {"x": ("text", None)}
+
+
 def test_what_holds_itself_and_what_is_deep_ends() -> None:
     round_and_round: list[Any] = ["x"]
     round_and_round.append(round_and_round)

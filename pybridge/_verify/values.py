@@ -32,10 +32,10 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
         nd_leaves(emit, path, x)
     elif x is None:
         emit(path, "none", None)
-    elif isinstance(x, (bool, int, float, complex, np.generic)):
-        emit(path, "number", np.asarray(x if not isinstance(x, int) or -(2**63) <= x < 2**63 else _float(x)))
     elif isinstance(x, (str, PurePath)):
         emit(path, "text", None)  # not compared
+    elif isinstance(x, (bool, int, float, complex, np.number, np.bool_)):
+        emit(path, "number", np.asarray(x if not isinstance(x, int) or -(2**63) <= x < 2**63 else _float(x)))
     elif isinstance(x, np.ndarray) and x.dtype != object:
         numbers = x.dtype.kind in "biufc"
         emit(path, "array" if numbers else "text", x if numbers else None)
