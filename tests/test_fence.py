@@ -436,7 +436,7 @@ def test_the_working_directory_may_be_elsewhere(
     ("folder", "program", "limit", "said"),
     [
         ("nowhere", "/bin/true", 1, "Landlock: No such file or directory: {root}/nowhere"),
-        ("inside/own", "/bin/true", 1, "Landlock: Not a directory: {root}/inside/own"),
+        ("inside/own/deeper", "/bin/true", 1, "Landlock: Not a directory: {root}/inside/own/deeper"),
         ("inside", "/nowhere/program", 1, "/nowhere/program: No such file or directory"),
         ("inside", "/bin/true", -1, "the limits: -1 is no limit"),
     ],
