@@ -26,6 +26,7 @@ def test_there_are_enough_cases_of_every_construct() -> None:
         "control",
         "functions",
         "matrices",
+        "modules",
         "strings",
         "structs",
     }

@@ -84,6 +84,11 @@ order = randperm(4)
 mixed = shuffle([10, 20, 30])
 which = rand(1:6, 5)
 one = rand()
+rng = MersenneTwister(5)
+grid = [1 2; 3 4; 5 6]
+mixed_grid = Random.shuffle(rng, grid)
+coins = rand(rng, Bool, 20)
+Random.rand!(rng, table)
 noise = 0.1f0 .* randn(Float32, 2, 4)
 layer = Layer(mx.randn(3, 2), mx.zeros(3))
 layers = [layer, Layer(mx.ones(3, 3), mx.ones(3))]
@@ -104,9 +109,13 @@ for step in 1:3
 end
 found = Dict(:mean => mean(copy(layers[1].W)), :doubled => doubled(table))
 module Inside
+using Random
 rate = 7
+faster() = 2rate
+draws = Random.randperm(3)
 end
 rate = 3
+rates = [rate, Inside.rate, Inside.faster()]
 unset = Vector{Any}(undef, 2)
 huge = big(2)^70
 open("out.txt", "w") do io

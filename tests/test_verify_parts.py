@@ -77,6 +77,31 @@ def test_lines_inside_tell_that_they_have_run_but_not_where_they_give_a_value() 
     assert pieces[5].julia.startswith("module Inner; import Main: rand, randn, ")
 
 
+def test_the_random_functions_of_a_module_write_on_the_tape_too() -> None:
+    pieces = cut("x = Random.shuffle!([1, 2])\nusing Random: shuffle\ny = Random.seed!(1)\n").pieces
+    assert [piece.julia for piece in pieces] == [
+        "x = Main.PyBridgeVerify.Qualified.Random.shuffle!([1, 2])",
+        "using Random: shuffle",
+        "y = Random.seed!(1)",
+    ]
+    assert pieces[0].statement == "x = Random.shuffle!([1, 2])"
+
+
+def test_a_statement_is_shown_as_it_is_written() -> None:
+    assert cut(SCRIPT).pieces[5].statement == "module Inner"
+
+
+def test_names_of_modules_are_told_from_those_of_the_file() -> None:
+    made = cut("x = 1\nmodule M\nx = 2\ny = 3\nend\n").names
+    comparison = Comparison(made)
+    assert [comparison._python(path) for path in ("x", "M.x", "M.y", "M.y\n[1]")] == [
+        "x",
+        "M_x",
+        "y",
+        "y\n[1]",
+    ]
+
+
 def test_names_are_known_in_both_languages() -> None:
     assert cut("∇w = 1\nx̂! = 2").names == {"∇w": "grad_w", "x̂!": "x_hat"}
 

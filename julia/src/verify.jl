@@ -24,6 +24,7 @@ end
 function _of_what(kind, args)
     !isempty(args) && args[1] isa Random.AbstractRNG && return _of_what(kind, args[2:end])
     (isempty(args) || args[1] isa Integer) && return kind
+    args[1] === Bool && return :index
     args[1] isa Type && return args[1] <: AbstractFloat ? kind : :unknown
     kind === :normal && return args[1] isa Tuple ? kind : :unknown
     args[1] isa AbstractUnitRange{<:Integer} && return :whole
@@ -37,35 +38,46 @@ function _drawn(draw, kind, args)
     what = _of_what(kind, args)
     what === :unknown && return draw(args...)
     what === :index || return _record(what, draw(args...))
-    k = findfirst(a -> a isa Union{AbstractArray,Tuple}, args)
-    among = args[k]
+    k = findfirst(a -> a === Bool || a isa Union{AbstractArray,Tuple}, args)
+    among = args[k] === Bool ? (false, true) : args[k]
     i = _record(:index, draw(args[1:k-1]..., 1:length(among), args[k+1:end]...))
     return i isa Integer ? among[i] : map(j -> among[j], i)
 end
 
-function rand!(args...)
-    y = Random.rand!(args...)
-    length(args) == 1 && y isa AbstractArray{<:AbstractFloat} && _record(:uniform, y)
-    return y
-end
+rand!(args...) = _filled(Random.rand!, :uniform, args)
+randn!(args...) = _filled(Random.randn!, :normal, args)
 
-function randn!(args...)
-    y = Random.randn!(args...)
-    length(args) == 1 && y isa AbstractArray{<:AbstractFloat} && _record(:normal, y)
+function _filled(draw, kind, args)
+    y = draw(args...)
+    numbers = args[1] isa Random.AbstractRNG ? args[2:end] : args
+    length(numbers) == 1 && y isa AbstractArray{<:AbstractFloat} && _record(kind, y)
     return y
 end
 
 _permutation(rng, n) = _record(:permutation, Random.randperm(rng..., n))
 
 randperm(args...) = _permutation(args[1:end-1], args[end])
-shuffle(args...) = args[end][_permutation(args[1:end-1], length(args[end]))]
+
+function shuffle(args...)
+    x = collect(args[end])
+    return reshape(x[_permutation(args[1:end-1], length(x))], size(x))
+end
+
 function shuffle!(args...)
     x = args[end]
-    permute!(x, _permutation(args[1:end-1], length(x)))
+    permute!(vec(x), _permutation(args[1:end-1], length(x)))
     return x
 end
 
 const RANDOM = (:rand, :randn, :rand!, :randn!, :randperm, :shuffle, :shuffle!)
+
+"Where `Random.shuffle(x)` finds them, with this module's name before it."
+module Qualified
+module Random
+using Random
+import ...PyBridgeVerify: rand, randn, rand!, randn!, randperm, shuffle, shuffle!
+end
+end
 
 "Every random generator begins where it always does."
 function seed()
@@ -96,13 +108,13 @@ end
 """
     everything(emit, locals)
 
-Call `emit(path, kind, value)` for each number, array and text that the script's names hold. A path is the name, followed by
-`.field`, `[index]` and `{key}`, one in a line.
+Call `emit(path, kind, value)` for each number, array and text that the script's names hold. A path is the name, `M.x` for one
+of a module, followed by `.field`, `[index]` and `{key}`, one in a line.
 """
 function everything(emit, locals)
     for m in _modules(), name in names(m; all = true)
         ((m === Main && name in before) || startswith(string(name), "#") || !isdefined(m, name)) && continue
-        _leaves(emit, string(name), getfield(m, name), Any[])
+        _leaves(emit, m === Main ? string(name) : "$(nameof(m)).$name", getfield(m, name), Any[])
     end
     for (name, value) in locals
         startswith(string(name), "#") || _leaves(emit, string(name), value, Any[])
@@ -110,16 +122,15 @@ function everything(emit, locals)
     return nothing
 end
 
-"The modules that the script has defined in Main, and Main, whose names come last and count."
-function _modules()
-    found = Module[]
-    for name in names(Main; all = true)
-        name in before && continue
-        isdefined(Main, name) || continue
-        m = getfield(Main, name)
-        m isa Module && parentmodule(m) === Main && m !== Main && push!(found, m)
+"Main and the modules that the script has defined in it and in one another."
+function _modules(found = Module[Main])
+    m = found[end]
+    for name in names(m; all = true)
+        ((m === Main && name in before) || !isdefined(m, name)) && continue
+        inner = getfield(m, name)
+        inner isa Module && parentmodule(inner) === m && !(inner in found) && _modules(push!(found, inner))
     end
-    return push!(found, Main)
+    return found
 end
 
 const MOST_ITEMS = 1000

@@ -12,6 +12,7 @@ from .types import (
     INT,
     NONE,
     NUM,
+    RNG,
     STR,
     SYM,
     SYMBOLIC,
@@ -87,5 +88,6 @@ _ANNOTATIONS: dict[str, T] = {
     "Dict": T("dict"),
     "Context": T("context"),
     "Tuple": T("tuple"),
+    **dict.fromkeys(["AbstractRNG", "MersenneTwister"], RNG),
     "Function": T("func"),
 }

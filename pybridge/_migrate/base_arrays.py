@@ -6,13 +6,12 @@ import ast
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
-from .code import binary, call, const, method, py, shifted, subscript
+from .code import binary, call, const, method, py, subscript
 from .rules import Rule, base_name
 from .types import (
     ANY,
     FLOAT,
     NAT,
-    NONE,
     NUM,
     T,
     arr,
@@ -43,7 +42,6 @@ from .shapes import (
     _similar,
     _size,
     _size_type,
-    _split_type,
     _transpose,
     _transposed,
     _truths,
@@ -83,49 +81,6 @@ def _cat_type(typer: Typer, node: t.Call, args: list[T]) -> T:
     for arg in args:
         elem = join(elem, arg.elem if not arg.scalar else arg)
     return T(kind, rank, elem if kind == "arr" else None)
-
-
-def _random(word: str) -> Any:
-    def emit(tr: Translator, node: t.Call) -> ast.expr:
-        args = list(node.args)
-        if args and isinstance(args[0], t.Name) and args[0].id in ("rng", "GLOBAL_RNG"):
-            args = args[1:]
-        kind, sizes = _split_type(t.Call(node.at, node.fn, args))
-        numpy = "np.random.rand" if word == "rand" else "np.random.randn"
-        if not sizes:
-            return call(numpy)
-        if isinstance(sizes[0], t.Call) and tr.type(sizes[0]).kind == "any":
-            return tr.refuse(node, "random numbers of a distribution from another package")
-        first = tr.type(sizes[0])
-        if first.kind in ("range", "list", "arr") and word == "rand":
-            size = [("size", tr.shape(sizes[1:]))] if sizes[1:] else []
-            source = sizes[0]
-            if isinstance(source, t.Range) and source.step is None:
-                low, high = tr.expr(source.start), shifted(tr.expr(source.stop), 1)
-                return call("np.random.randint", [low, high], size)
-            return call("np.random.choice", [tr.array(source)], size)
-        if first.kind == "tuple":
-            made: ast.expr = call(numpy, [ast.Starred(tr.shape(sizes), ast.Load())])
-            shape = tr.shape(sizes)
-            if isinstance(shape, ast.Tuple):
-                made = call(numpy, shape.elts)
-        else:
-            made = call(numpy, [tr.expr(size) for size in reversed(sizes)])
-        dtype = dtype_of(kind)
-        return method(made, "astype", const(dtype)) if dtype and dtype != "float64" else made
-
-    return emit
-
-
-def _random_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    _kind, sizes = _split_type(node)
-    if not sizes:
-        return FLOAT
-    first = typer.of(sizes[0])
-    if first.kind in ("range", "list", "arr"):
-        elem = element(first)
-        return arr(shape_rank(typer, sizes[1:]), elem) if sizes[1:] else elem
-    return arr(shape_rank(typer, sizes), FLOAT)
 
 
 def _range(tr: Translator, node: t.Call) -> ast.expr:
@@ -280,8 +235,6 @@ RULES: dict[str, Rule] = {
     "vcat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
     "hcat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
     "cat": Rule(_cat, _cat_type, "np.concatenate, mx.nd.concat"),
-    "rand": Rule(_random("rand"), _random_type, "np.random.rand"),
-    "randn": Rule(_random("randn"), _random_type, "np.random.randn"),
     "range": Rule(_range, arr(1, FLOAT), "np.linspace, np.arange"),
     "LinRange": Rule(_range, arr(1, FLOAT), "np.linspace"),
     "linspace": Rule(_range, arr(1, FLOAT), "np.linspace"),
@@ -298,9 +251,6 @@ RULES: dict[str, Rule] = {
     "cumprod": Rule(_cumulative("cumprod"), _as_array, "np.cumprod"),
     "diff": Rule("np.diff(_0)", _as_array),
     "sortperm": Rule("np.argsort(_0, kind='stable') + 1", arr(1, NAT)),
-    "shuffle": Rule("np.random.permutation(_0)", _as_array),
-    "shuffle!": Rule("np.random.shuffle(_0)", NONE),
-    "randperm": Rule("np.random.permutation(_0) + 1", arr(1, NAT)),
     "copy": Rule(_copy, _copied, "x.copy(), x.asnumpy()"),
     "deepcopy": Rule("_0.copy()", _same),
     "copy!": Rule(_copy_into, _same, "x[:] = y"),

@@ -110,11 +110,6 @@ def _open(tr: Translator, node: t.Call) -> ast.expr:
     return call("open", [tr.expr(arg) for arg in node.args])
 
 
-def _seed(tr: Translator, node: t.Call) -> ast.expr:
-    """One seed for all generators that the program uses."""
-    return tr.seeded([tr.expr(arg) for arg in node.args])
-
-
 RULES: dict[str, Rule] = {
     "println": Rule(_print, NONE, "print(x)"),
     "print": Rule(_print, NONE, 'print(x, end="")'),
@@ -169,9 +164,6 @@ RULES: dict[str, Rule] = {
     "readdir": Rule("sorted(os.listdir(_0))", list_of(STR)),
     "splitext": Rule("os.path.splitext(_0)", T("tuple", items=(STR, STR))),
     "gc": Rule("gc.collect()", NONE),
-    "seed!": Rule(_seed, NONE, "np.random.seed(n)"),
-    "srand": Rule(_seed, NONE, "np.random.seed(n)"),
-    "MersenneTwister": Rule("np.random.RandomState(_0)", ANY),
     "gensym": Rule("'gensym'", STR),
     **{error: Rule(_exception, T("exception"), target) for error, target in ERRORS.items()},
 }

@@ -175,8 +175,6 @@ def _unknown(tr: Translator, node: t.Call) -> ast.expr:
             tr.unknown(node, f"mx.{fn.name}")
             return make(f"mx.{tr.names.of(fn.name)}", args, keywords)
         if isinstance(fn.obj, t.Name) and fn.obj.var is None:
-            if fn.obj.id in tr.modules:
-                return make(name(tr.names.of(fn.name)), args, keywords)
             tr.unknown(node, f"{fn.obj.id}.{fn.name}")
             return make(name(f"{tr.names.of(fn.obj.id)}.{tr.names.of(fn.name)}"), args, keywords)
         return make(tr.expr(fn), args, keywords)
@@ -260,11 +258,6 @@ def converted(tr: Translator, node: t.Call, target: str) -> ast.expr:
     if isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and target == "float":
         return const(float(value.value))
     return make(word, [value])
-
-
-def seeded(tr: Translator, args: list[ast.expr]) -> ast.expr:
-    """Julia's seed; MXNet's generator has one of its own, as in Julia."""
-    return make("np.random.seed", args)
 
 
 def concatenated(tr: Translator, word: str, iterable: t.Node, node: t.Node) -> ast.expr:

@@ -116,7 +116,7 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
     if id(node) in ids:
         return
     ids.add(id(node))
-    source = tr.source.text(node.at.start, node.at.stop)
+    source = _written(tr, node)
     if isinstance(node, t.StructDef):
         head, _, rest = source.partition("\n") if "\n" in source else (source, "", "")
         if node.name.id in tr.typer.custom:
@@ -149,11 +149,26 @@ def _keep(tr: Translator, node: t.Node, word: str) -> None:
             tr.notes.append(Note("function", each.at.row, each.at.row, each.at.col, why))
 
 
+def _written(tr: Translator, node: t.Node) -> str:
+    """The source of a definition. Here, too, there is one module: `M.f` is a plain name, and may be a new one."""
+    new = [each for each in node.walk() if isinstance(each, t.Name) and _is_new(tr, each)]
+    parts, place = [], node.at.start
+    for each in sorted(new, key=lambda each: each.at.start):
+        parts += [tr.source.text(place, each.at.start), each.id]
+        place = each.at.stop
+    return "".join([*parts, tr.source.text(place, node.at.stop)])
+
+
+def _is_new(tr: Translator, node: t.Name) -> bool:
+    written = tr.source.text(node.at.start, node.at.stop)
+    return node.id in tr.apart or (written != node.id and written.endswith(f".{node.id}"))
+
+
 def _needed(tr: Translator, nodes: list[t.Node]) -> list[t.Node]:
     """Functions and constants of the file that the definitions use, those used first."""
     order: list[t.Node] = []
     seen: set[int] = set()
-    constants = {target.id: item for item in tr.typer.tree.items for target in _constant_targets(item)}
+    constants = {target.id: item for item in _statements(tr.typer.tree) for target in _constant_targets(item)}
 
     def visit(node: t.Node) -> None:
         for each in node.walk():
@@ -169,6 +184,15 @@ def _needed(tr: Translator, nodes: list[t.Node]) -> list[t.Node]:
     for node in nodes:
         visit(node)
     return order
+
+
+def _statements(block: t.Block) -> Iterator[t.Node]:
+    """Those at top level, of modules too."""
+    for item in block.items:
+        if isinstance(item, t.ModuleDef):
+            yield from _statements(item.body)
+        else:
+            yield item
 
 
 def _constant_targets(item: t.Node) -> Iterator[t.Name]:

@@ -42,6 +42,7 @@ CONSTANTS = {
     "STDERR": "sys.stderr",
     "stdin": "sys.stdin",
     "PROGRAM_FILE": "__file__",
+    "GLOBAL_RNG": "np.random",
     "Int": "int",
     "Int64": "int",
     "Integer": "int",
@@ -125,7 +126,7 @@ def _typed(tr: Translator, node: t.Typed) -> ast.expr:
 
 
 def _field(tr: Translator, node: t.Field) -> ast.expr:
-    from .rules import is_mx
+    from .rules import STANDARD, base_name, is_mx
 
     if is_mx(node.obj):
         known = {"MX_float": "np.float32", "NDArray": "mx.nd.NDArray", "SymbolicNode": "mx.sym.Symbol"}
@@ -135,13 +136,13 @@ def _field(tr: Translator, node: t.Field) -> ast.expr:
             return tr.function_value(node)
         tr.unknown(node, f"mx.{node.name}")
         return name(f"mx.{tr.names.of(node.name)}")
+    if base_name(node.obj) in STANDARD and node.name in CONSTANTS:
+        return name(CONSTANTS[node.name])
     kind = tr.type(node.obj)
     if kind.kind in ("pair",) and node.name in ("first", "second"):
         return subscript(expr(tr, node.obj), [const(0 if node.name == "first" else 1)])
     if kind.kind == "exception" and node.name == "msg":
         return call("str", [expr(tr, node.obj)])
-    if isinstance(node.obj, t.Name) and node.obj.id in tr.modules and node.obj.var is None:
-        return name(tr.names.of(node.name))
     return ast.Attribute(expr(tr, node.obj), tr.names.of(node.name), ast.Load())
 
 

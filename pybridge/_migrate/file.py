@@ -13,6 +13,7 @@ from . import custom, output
 from . import tree as t
 from .infer import Typer
 from .lower import lower
+from .modules import flatten
 from .notes import Note
 from .scopes import resolve, targets
 from .source import Source, SourceError, read
@@ -96,17 +97,21 @@ def _translate(
     embed: bool,
 ) -> Translated:
     tree = lower(source)
+    apart = flatten(tree)
     top = resolve(tree)
     typer = Typer(tree, top)
     custom.find(typer)
     typer.keeps = functions == "julia"
     typer.settle()
     tr = Translator(source, typer, top, functions, elsewhere, included, embed)
+    tr.apart = frozenset(apart.values())
     tr.julia_name = julia_name or source.name.rsplit("/", 1)[-1]
     _prepare(tr, tree)
     tr.block(tree)
     _embed(tr)
-    return _finished(tr, tree)
+    made = _finished(tr, tree)
+    made.names.update({old: tr.names.of(new) for old, new in apart.items()})
+    return made
 
 
 def _prepare(tr: Translator, tree: t.Block) -> None:

@@ -10,6 +10,7 @@ from . import tree as t
 from .annotations import called_struct, last_name
 from .arithmetic import arithmetic, counted
 from .infer_calls import call
+from .rules import STANDARD, base_name
 
 if TYPE_CHECKING:
     from .infer import Typer
@@ -25,6 +26,7 @@ from .types import (
     NONE,
     NUM,
     NUMERIC,
+    RNG,
     STR,
     SYM,
     SYMBOLIC,
@@ -51,7 +53,11 @@ def _name(typer: Typer, node: t.Name) -> T:
     return _NAMES.get(node.id, ANY)
 
 
-_NAMES = {"π": FLOAT, "pi": FLOAT, "ℯ": FLOAT, "Inf": FLOAT, "NaN": FLOAT, "im": COMPLEX, "Inf32": FLOAT}
+_NAMES = {
+    **dict.fromkeys(["π", "pi", "ℯ", "Inf", "NaN", "Inf32"], FLOAT),
+    "im": COMPLEX,
+    "GLOBAL_RNG": RNG,
+}
 
 
 def _number(typer: Typer, node: t.Number) -> T:
@@ -234,6 +240,8 @@ def indexed(obj: T, node: t.Index, args: list[T]) -> T:
 
 
 def _field(typer: Typer, node: t.Field) -> T:
+    if base_name(node.obj) in STANDARD and node.name in _NAMES:
+        return _NAMES[node.name]
     obj = typer.of(node.obj)
     if obj.kind == "struct" and obj.name in typer.structs:
         known = typer.structs[obj.name]

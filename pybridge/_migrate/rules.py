@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,10 @@ Emit = Union[str, "Callable[[Translator, t.Call], ast.expr]"]
 Typed = Union[T, "Callable[[Typer, t.Call, list[T]], T]"]
 
 
+_HOLE = re.compile(r"\b_(all|[0-2])\b")
+_SHOWN = {"all": "…", "0": "x", "1": "y", "2": "z"}
+
+
 @dataclass(frozen=True)
 class Rule:
     """A template for the call (`_0`, `_1`, `_all` are its arguments) or a function that makes it, and its type.
@@ -34,8 +39,9 @@ class Rule:
 
     @property
     def shown(self) -> str:
-        """The target for tables and reports."""
-        return self.target or (self.emit if isinstance(self.emit, str) else "")
+        """The target for tables and reports; a template with x, y and z in its holes."""
+        text = self.target or (self.emit if isinstance(self.emit, str) else "")
+        return _HOLE.sub(lambda hole: _SHOWN[hole[1]], text)
 
 
 # Broadcasting is in these rules' own hands; other functions go element by element in a comprehension.
@@ -144,12 +150,13 @@ STANDARD = frozenset(
 @lru_cache(maxsize=1)
 def base_rules() -> dict[str, Rule]:
     """Julia's own functions."""
-    from . import base_arrays, base_collections, base_math, base_strings, base_system
+    from . import base_arrays, base_collections, base_math, base_random, base_strings, base_system
 
     return {
         **base_math.RULES,
         **base_collections.RULES,
         **base_arrays.RULES,
+        **base_random.RULES,
         **base_strings.RULES,
         **base_system.RULES,
     }

@@ -128,6 +128,11 @@ def resolve(tree: Block) -> Scope:
     return top
 
 
+def bound(body: Block) -> set[str]:
+    """The names that a file or module binds, without those of modules inside."""
+    return {name for name, _ in _assigned(item for item in body.items if not isinstance(item, ModuleDef))}
+
+
 def targets(node: Node) -> Iterator[Name]:
     """The names that an assignment to `node` binds."""
     if isinstance(node, Name):

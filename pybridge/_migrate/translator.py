@@ -77,6 +77,7 @@ class Translator:
     notes: list[Note] = field(default_factory=list)
     met: dict[str, Met] = field(default_factory=dict)
     modules: set[str] = field(default_factory=set)
+    apart: frozenset[str] = frozenset()  # new names of what modules bind under the same one
     uses_mx: bool = False
     uses_arrays: bool = False
     kept: list[str] = field(default_factory=list)
@@ -272,7 +273,6 @@ class Translator:
     iterated = calls.iterated
     dtype_keyword = calls.dtype_keyword
     converted = calls.converted
-    seeded = calls.seeded
     concatenated = calls.concatenated
     instance_of = calls.instance_of
     raised = calls.raised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Optional
@@ -45,6 +45,20 @@ class Node:
             node = waiting.pop()
             yield node
             waiting.extend(reversed(list(node.children())))
+
+    def change(self, one: Callable[[Node], Node]) -> None:
+        """Put what `one` makes of each form directly inside in its place."""
+        kind: Any = type(self)
+        for name in _inner(kind):
+            setattr(self, name, _changed(getattr(self, name), one))
+
+
+def _changed(value: Any, one: Callable[[Node], Node]) -> Any:
+    if isinstance(value, Node):
+        return one(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_changed(item, one) for item in value)
+    return value
 
 
 _LINKS = frozenset({"at", "var", "scope"})

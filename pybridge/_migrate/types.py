@@ -47,6 +47,7 @@ ANY = T("any")
 INT, NAT = T("int"), T("int", nonneg=True)
 FLOAT, NUM, BOOL, COMPLEX = T("float"), T("num"), T("bool"), T("complex")
 STR, CHAR, SYM, NONE, TYPE = T("str"), T("char"), T("sym"), T("none"), T("type")
+RNG = T("rng")  # a generator of random numbers
 NUMERIC = T("numeric")  # numbers, single or in arrays of NumPy
 SYMBOLIC, MODEL, PROVIDER, CONTEXT = T("symbolic"), T("model"), T("provider"), T("context")
 OBJECT = T("object")  # an object of MXNet's: optimizer, metric, initializer

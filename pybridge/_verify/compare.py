@@ -95,7 +95,8 @@ class Comparison:
     def _python(self, path: str) -> str:
         """A path of Julia's in Python's names."""
         first, *rest = path.split("\n")
-        parts = [self._names.get(first) or python_name(first)]
+        name = first.rsplit(".", 1)[-1]  # M.x is x, but for names that had to be kept apart
+        parts = [self._names.get(first) or self._names.get(name) or python_name(name)]
         for part in rest:
             name = part[1:]
             parts.append("." + (self._names.get(name) or python_name(name)) if part.startswith(".") else part)

@@ -19,6 +19,7 @@ _CLAUSES = frozenset({"elseif_clause", "else_clause", "catch_clause", "finally_c
 _LEAVE = frozenset({"return_statement", "break_statement", "continue_statement"})
 _COMMENTS = frozenset({"line_comment", "block_comment"})
 _DRAWS = ("rand", "randn", "rand!", "randn!", "randperm", "shuffle", "shuffle!")
+_QUALIFIED = frozenset(f"Random.{name}".encode() for name in _DRAWS)
 
 
 @dataclass
@@ -27,13 +28,15 @@ class Piece:
 
     Attributes:
         row, end_row: its first and last line in the Julia file.
-        julia: its text.
+        statement: its first line, as it is written.
+        julia: its text, as it is run: modules take our random functions.
         followed: the same, with calls that tell what has run after each line inside.
         python: the numbers of the Python statements at top level that came of it.
     """
 
     row: int
     end_row: int
+    statement: str
     julia: str
     followed: str
     python: list[int] = field(default_factory=list)
@@ -98,11 +101,13 @@ def _pieces(root: Any, data: bytes, draws_of_ours: str) -> list[Piece]:
         calls: dict[int, str] = {}
         for node in nodes:
             _imports(node, draws, draws_of_ours)
+            _qualified(node, draws)
             _follow(node, calls, value=False)
         made.append(
             Piece(
                 nodes[0].start_point[0] + 1,
                 nodes[-1].end_point[0] + (1 if nodes[-1].end_point[1] else 0),
+                data[start:stop].decode("utf-8").split("\n", 1)[0].rstrip("\r"),
                 _with(data, start, stop, draws),
                 _with(data, start, stop, {**draws, **calls}),
             )
@@ -127,6 +132,16 @@ def _imports(node: Any, inserted: dict[int, str], ours: str) -> None:
             inserted[name.end_byte] = f"; import Main: {ours}"
         for child in node.children:
             _imports(child, inserted, ours)
+
+
+def _qualified(node: Any, inserted: dict[int, str]) -> None:
+    """Random.shuffle(x) has to write on the tape, too."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "field_expression" and node.text in _QUALIFIED:
+            inserted[node.start_byte] = "Main.PyBridgeVerify.Qualified."
+        waiting.extend(node.children)
 
 
 def _follow(node: Any, inserted: dict[int, str], *, value: bool) -> None:

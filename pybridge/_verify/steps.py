@@ -56,7 +56,7 @@ def follow(cut: Program, runs: Runs) -> Outcome:
             outcome.differences = [str(each) for each in compared.differences]
         if outcome.differences:
             outcome.status, outcome.piece, outcome.row = PART, number, piece.row
-            outcome.statement = piece.julia.split("\n", 1)[0]
+            outcome.statement = piece.statement
             break
     outcome.compared = len(agreed)
     outcome.vague, outcome.unseen, outcome.dtypes = list(vague), list(unseen), list(dtypes)

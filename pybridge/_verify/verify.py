@@ -233,6 +233,8 @@ class Side:
             said.seek(max(0, said.seek(0, os.SEEK_END) - 2**16))
             lines = said.read().decode("utf-8", "replace").strip().splitlines()
         errors = [line for line in lines if _ERROR.match(line)]
+        # Julia's own comes before Python's, which only says that Julia has failed.
+        errors = [line for line in lines if line.startswith("ERROR: ")] or errors
         last = f": {(errors or lines)[-1]}" if lines else ""
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return f"it {how}{last}"
