@@ -224,6 +224,38 @@ def test_a_differentiable_function_has_its_values_and_gradients_in_either_langua
     assert made.y.dtype == np.float32
 
 
+CUSTOM = """
+mutable struct Scaled
+  c
+  x
+  Scaled(c = 3) = new(c)
+end
+mx.@custom scaled(x; c = 4) = Scaled(c)
+mx.@custom function thrice(x)
+  f = Scaled()
+  return f    # whose c is 3
+end
+mx.forward(f::Scaled, x) = (f.x = x; f.c .* x .^ 2)
+mx.backward!(f::Scaled, Δ) = 2 .* f.c .* f.x .* Δ
+x = mx.NDArray(Float32[-1 0; 0.5 2])
+∇ = mx.attach_grad!(x)
+y = mx.record() do
+  scaled(x) .+ scaled(x; c = 10) .+ thrice(x)
+end
+mx.backward!(y)
+"""
+
+
+@pytest.mark.parametrize("functions", ["julia", "python"])
+def test_a_function_that_makes_its_instance_is_a_function(run: Any, functions: str) -> None:
+    made = run(CUSTOM, functions=functions)
+    x = made.x.asnumpy()
+
+    np.testing.assert_allclose(made.y.asnumpy(), 17 * x**2, rtol=1e-6)
+    np.testing.assert_allclose(made.grad.asnumpy(), 34 * x, rtol=1e-6)
+    np.testing.assert_allclose(made.thrice(made.x).asnumpy(), 3 * x**2, rtol=1e-6)
+
+
 def test_code_written_for_pybridge_stays_as_it_is(run: Any) -> None:
     made = run(
         "using PyBridge\nstruct Triple <: CustomFunction end\n"

@@ -178,6 +178,9 @@ def _unknown(tr: Translator, node: t.Call) -> ast.expr:
             tr.unknown(node, f"{fn.obj.id}.{fn.name}")
             return make(name(f"{tr.names.of(fn.obj.id)}.{tr.names.of(fn.name)}"), args, keywords)
         return make(tr.expr(fn), args, keywords)
+    applied = tr.custom_applied(node)
+    if applied is not None:
+        return applied
     args, keywords = _arguments(tr, node)
     own = tr.expr(fn)
     if tr.functions == "python" and tr.type(fn).kind == "struct" and tr.type(fn).name in tr.typer.custom:

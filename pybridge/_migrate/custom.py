@@ -105,8 +105,10 @@ def _as_julia(tr: Translator, node: t.StructDef) -> None:
             f"PyBridge.backward(f::{struct}, Δs...) = narrowed(Δs, backward(f, Δs...))"
         )
     if _called_with_positions(tr, node):
-        words = _constructor_words(node)
-        tr.kept.append(f"{struct}(; {', '.join(words)}) = {struct}({', '.join(words)})")
+        params = _constructor_params(node)
+        head = ", ".join(tr.source.text(param.at.start, param.at.stop) for param in params)
+        words = ", ".join(_constructor_words(node))
+        tr.kept.append(f"{struct}(; {head}) = {struct}({words})")
     tr.emit(f'{tr.names.of(struct)} = pb.function("{module}.{struct}")', node.at.row)
 
 
@@ -201,9 +203,13 @@ def _constant_targets(item: t.Node) -> Iterator[t.Name]:
         yield inner.target
 
 
-def _constructor_words(node: t.StructDef) -> list[str]:
+def _constructor_params(node: t.StructDef) -> list[t.Param]:
     params = node.constructors[0].params if node.constructors else node.entries
-    return [param.target.id for param in params if isinstance(param.target, t.Name)]
+    return [param for param in params if isinstance(param.target, t.Name)]
+
+
+def _constructor_words(node: t.StructDef) -> list[str]:
+    return [param.target.id for param in _constructor_params(node) if isinstance(param.target, t.Name)]
 
 
 def _called_with_positions(tr: Translator, node: t.StructDef) -> bool:
@@ -238,29 +244,42 @@ def call_of(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
     return call(call(own) if tr.functions == "python" else own, args)
 
 
+def applied(tr: Translator, node: t.Call) -> Optional[ast.expr]:
+    """Swish(2)(x), made for one call; None if `node` is another call."""
+    made = node.fn
+    if not isinstance(made, t.Call) or not isinstance(made.fn, t.Name) or made.fn.id not in tr.typer.custom:
+        return None
+    own, keywords = name(tr.names.of(made.fn.id)), _keywords(tr, made, made.fn)
+    args = [tr.expr(arg) for arg in node.args]
+    if tr.functions == "python":
+        return call(call(own, [], keywords), args)
+    return call(own, args, keywords)
+
+
 def _made(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:
-    struct = tr.typer.structs[fn.id].node
-    words = _constructor_words(struct)
-    if len(node.args) > len(words):
-        tr.refuse(node, f"{fn.id} with {len(node.args)} arguments")
-    keywords: list[tuple[Optional[str], ast.expr]] = [
-        (tr.names.of(word), tr.expr(arg)) for word, arg in zip(words, node.args)
-    ]
-    keywords += [(key, tr.expr(value)) for key, value in node.keywords]
-    own = name(tr.names.of(fn.id))
+    own, keywords = name(tr.names.of(fn.id)), _keywords(tr, node, fn)
     if not keywords:
         return own
     if tr.functions == "python":
         return call("functools.partial", [own], keywords)
-    julia = [(word, value) for word, (_, value) in zip([*words, *(k for k, _ in node.keywords)], keywords)]
-    return call("pb.function", [const(f"{module_name(tr)}.{fn.id}")], julia)
+    return call("pb.function", [const(f"{module_name(tr)}.{fn.id}")], keywords)
+
+
+def _keywords(tr: Translator, node: t.Call, fn: t.Name) -> list[tuple[Optional[str], ast.expr]]:
+    """The arguments of a constructor by name; Julia's names, where Julia makes the instance."""
+    words = _constructor_words(tr.typer.structs[fn.id].node)
+    if len(node.args) > len(words):
+        tr.refuse(node, f"{fn.id} with {len(node.args)} arguments")
+    given = [*zip(words, node.args), *node.keywords]
+    python = tr.functions == "python"
+    return [(tr.names.of(word) if word and python else word, tr.expr(value)) for word, value in given]
 
 
 # as mx.autograd.Function
 
 
 def _as_autograd(tr: Translator, node: t.StructDef) -> None:
-    from .definitions import _definition, docstring
+    from .definitions import _definition, _late, _parameters, docstring
     from .translator import Line
 
     made = tr.names.of(node.name.id)
@@ -270,10 +289,12 @@ def _as_autograd(tr: Translator, node: t.StructDef) -> None:
             docstring(tr, node.doc)
         words = _constructor_words(node) if node.constructors or _called_with_positions(tr, node) else []
         if words:
-            head = ", ".join(tr.names.of(word) for word in words)
-            tr.emit(f"def __init__(self, {head}):")
+            params = [t.Param(each.at, each.target, None, each.default) for each in _constructor_params(node)]
+            head, late = _parameters(tr, params, [], "self", [])
+            tr.emit(f"def __init__({head}):")
             with tr.indented():
                 tr.emit("super().__init__()")
+                _late(tr, late)
                 for word in words:
                     tr.emit(f"self.{tr.names.of(word)} = {tr.names.of(word)}")
             tr.lines.append(Line(0, ""))

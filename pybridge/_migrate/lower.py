@@ -26,6 +26,7 @@ from .tree import (
     Curly,
     End,
     Field,
+    FuncDef,
     Jump,
     Lambda,
     MacroCall,
@@ -33,6 +34,7 @@ from .tree import (
     NamedTupleForm,
     Node,
     Param,
+    Return,
     Splat,
     Sym,
     Ternary,
@@ -331,6 +333,9 @@ def _macro(low: Lowering, node: Any) -> Node:
     text = low.text(name)[1:]
     if text == "." and len(args) == 1:
         return _dotted(args[0])
+    if text.split(".")[-1] == "custom" and len(args) == 1:
+        _call_what_is_made(args[0])
+        return args[0]
     return MacroCall(low.at(node), text.split(".")[-1] if text != "." else ".", args)
 
 
@@ -344,6 +349,25 @@ def _dotted(node: Node) -> Node:
         elif isinstance(each, Compare):
             each.ops = [op if op.startswith(".") else "." + op for op in each.ops]
     return node
+
+
+def _call_what_is_made(node: Node) -> None:
+    """@custom f(x) = Swish() means Swish()(x)."""
+    if not isinstance(node, FuncDef):
+        return
+    place = max(i for i, item in enumerate(node.body.items) if not isinstance(item, Comment))
+    made = node.body.items[place]
+    args: list[Node] = []
+    for param in node.params:
+        name = param.target
+        if not isinstance(name, Name):
+            return
+        own = Name(name.at, name.id)
+        args.append(Splat(name.at, own) if param.splat else own)
+    if isinstance(made, Return) and made.value is not None:
+        made.value = Call(made.at, made.value, args)
+    else:
+        node.body.items[place] = Call(made.at, made, args)
 
 
 def _ternary(low: Lowering, node: Any) -> Node:

@@ -15,6 +15,7 @@ _FORMS = [
         "pb.function",
         "or mx.autograd.Function, with --functions python",
     ),
+    ("@mx.custom f(x) = T()", "def f(x): return T(x)", "T as before"),
 ]
 
 

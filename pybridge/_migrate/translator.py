@@ -313,6 +313,7 @@ class Translator:
     as_julia_arrays = blocks.as_julia_arrays
     custom_function = custom.definition
     custom_call = custom.call_of
+    custom_applied = custom.applied
     network = symbolic.value
     symbolic_assignment = symbolic.assignment
     feed_forward = training.feed_forward
