@@ -19,6 +19,11 @@ from pybridge._migrate import translate
         ("f(x) = vcat(x, x)", "axis", "return np.concatenate([x, x], axis=-1)  # migrate: check axis"),
         ("f(x) = exp.(x)", "type", "return np.exp(x)  # migrate: check type"),
         ("f(x) = somewhere(x)", "name", "return somewhere(x)  # migrate: no counterpart known for somewhere"),
+        (
+            "v = 9; for i in 1:2 v = i end",
+            "scope",
+            "    v = i  # migrate: check scope (v is the file's; in Julia 1 a loop's own, unless it says global)",
+        ),
         ("using Plots", "package", "# migrate: no counterpart known for the package Plots"),
     ],
 )
@@ -44,6 +49,10 @@ def test_a_line_that_needs_a_person_carries_a_mark_and_stands_in_the_report(
         "x = sort([1, 2], lt=(a, b) -> a > b)",
         "x = permutedims(zeros(2, 3, 4), p)",
         "x = 1 + (return 3)",
+        "a = [1]; push!(a, 4); b = @view a[1:2]",
+        "a, b = size(zeros(2, 3)) .÷ 2",
+        "x = count([true]; init=3)",
+        "x = reshape(zeros(4), 2, 2; reverse=true)",
     ],
 )
 def test_what_is_refused_is_an_error_when_it_would_run(julia: str) -> None:

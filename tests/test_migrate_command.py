@@ -224,3 +224,13 @@ def test_a_written_file_has_the_mode_of_any_new_file_or_of_the_one_it_replaces(t
 
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o644
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_file_that_would_hide_a_module_of_python_is_pointed_out(source: Path) -> None:
+    (source / "random.jl").write_text("x = 1\n")
+    (source / "src" / "lib" / "random.jl").write_text("x = 1\n")
+
+    _, out, _ = run("random.jl", "--check")
+    assert "random.py takes the place of Python's own module random" in " ".join(out.replace("│", "").split())
+    _, inner, _ = run("src", "--check")
+    assert "Python's own" not in inner

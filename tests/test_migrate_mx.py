@@ -127,6 +127,23 @@ def test_softmax_runs_over_the_dimension_that_julia_names(run: Any) -> None:
     np.testing.assert_allclose(made.c.asnumpy().T, np.log(softmax(0)), rtol=1e-4)
 
 
+def test_softmax_without_a_dot_is_the_same(run: Any) -> None:
+    made = run(
+        "x = mx.NDArray(Float32[1 2 3; 1 3 5])\na = mx.softmax(x)\nb = mx.softmax(x, 1)\nc = mx.log_softmax(x, 1)\n"
+        "p = mx.softmax.(x)\nq = mx.softmax.(x, 1)\nr = mx.log_softmax.(x, 1)\n"
+    )
+
+    for one, other in (("a", "p"), ("b", "q"), ("c", "r")):
+        assert numbers(getattr(made, one)) == numbers(getattr(made, other))
+    np.testing.assert_allclose(made.a.asnumpy().sum(axis=0), [1, 1], rtol=1e-6)
+
+
+def test_what_reshape_gives_is_not_the_array_that_changes(run: Any) -> None:
+    made = run("x = mx.ones(2, 2)\nf = reshape(x, (4,))\nx[:] = 0\ng = mx.reshape(x, shape=(4, 1))\n")
+
+    assert numbers(made.f) == [1, 1, 1, 1] and made.g.shape == (1, 4)
+
+
 def test_argmax_counts_from_one(run: Any) -> None:
     made = run("x = mx.NDArray(Float32[1 9 3; 4 5 6])\na = argmax(x, dims=1)\nb = argmax(x, dims=2)\n")
 
@@ -151,6 +168,30 @@ def test_element_types_are_those_of_julia(run: Any) -> None:
 
     kinds = [np.dtype(x.dtype).name for x in (made.a, made.b, made.c, made.d, made.e, made.f, made.g)]
     assert kinds == ["int64", "float64", "float32", "float32", "float64", "float64", "float32"]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        "X[:, 1:2]",
+        "X[:, order]",
+        "Float32[i == j for i in 1:3, j in 1:2]",
+        "Float32[i / 2 for i in 1:3]",
+        "fill(1f0, 2, 2)",
+        "hcat(X, X)",
+        "sum(X, dims=1)",
+        "tanh.(X)",
+        "copy(mx.ones(2, 2)) .+ 1",
+        "copy(mx.ones(2, 2))[:, 1:1]",
+        "Float32.(order)",
+    ],
+)
+def test_an_ndarray_has_the_element_type_of_what_it_is_made_of(run: Any, array: str) -> None:
+    made = run(
+        f"X = randn(Float32, 3, 4)\norder = [2, 1]\na = mx.NDArray({array})\nb = mx.NDArray(randn(2, 2)[:, 1:1])\n"
+    )
+
+    assert (made.a.dtype, made.b.dtype) == (np.float32, np.float64)
 
 
 @pytest.mark.parametrize(

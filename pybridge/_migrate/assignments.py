@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 from . import tree as t
 from .blocks import block_of
-from .code import call, update
+from .code import update
 from .functional import simple_body
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ def assign(tr: Translator, node: t.Assign, dest: Dest) -> None:
 
 
 def _plain(tr: Translator, node: t.Assign, value: t.Node, dest: Dest) -> None:
+    if isinstance(node.target, t.Name) and node.target.unclear:
+        tr.check(
+            node, f"{node.target.id} is the file's; in Julia 1 a loop's own, unless it says global", "scope"
+        )
     target = tr.target(node.target)
     if isinstance(node.target, t.Index) and isinstance(target, ast.Call):
         tr.refuse(node, "an assignment to this")
@@ -52,7 +56,9 @@ def _plain(tr: Translator, node: t.Assign, value: t.Node, dest: Dest) -> None:
         tr.defined_before(value, tr.names.of(node.target.id), exact=True, single=body if plain else None)
         return
     made = tr.expr(value)
-    tr.emit(ast.Assign([target], _own_copy(tr, node, value, made)))
+    if isinstance(value, t.Index) and isinstance(node.target, t.Name) and node.target.var is not None:
+        made = tr.own_part(value, node.target.var, made)
+    tr.emit(ast.Assign([target], made))
 
 
 def _conditional(tr: Translator, node: t.If) -> Optional[ast.expr]:
@@ -63,26 +69,6 @@ def _conditional(tr: Translator, node: t.If) -> Optional[ast.expr]:
         return None
     made = _as_expression(node)
     return tr.expr(made) if made is not None else None
-
-
-def _own_copy(tr: Translator, node: t.Assign, value: t.Node, made: ast.expr) -> ast.expr:
-    """A part of an array is a copy in Julia and a view in NumPy: it matters when either is written to."""
-    if not isinstance(value, t.Index) or not isinstance(node.target, t.Name) or node.target.var is None:
-        return made
-    if tr.type(value.obj).kind not in ("arr", "any") or tr.type(value).kind not in ("arr", "any"):
-        return made
-    if not isinstance(made, ast.Subscript) or tr.type(value).scalar:
-        return made
-    parts = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
-    if not any(isinstance(part, ast.Slice) for part in parts):
-        return made
-    source = value.obj
-    while isinstance(source, (t.Index, t.Field)):
-        source = source.obj
-    changed = node.target.var.mutated or (
-        isinstance(source, t.Name) and source.var is not None and source.var.mutated
-    )
-    return call(ast.Attribute(made, "copy", ast.Load())) if changed else made
 
 
 def _update(tr: Translator, node: t.Assign) -> None:

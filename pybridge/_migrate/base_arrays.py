@@ -150,6 +150,13 @@ def _copy(tr: Translator, node: t.Call) -> ast.expr:
     return method(value, "copy")
 
 
+def _deep_copy(tr: Translator, node: t.Call) -> ast.expr:
+    kind = tr.type(node.args[0])
+    value = tr.expr(node.args[0])
+    flat = kind.kind == "nd" or (kind.kind == "arr" and kind.elem is not None and kind.elem.scalar)
+    return method(value, "copy") if flat else call("copy.deepcopy", [value])
+
+
 def _copied(typer: Typer, node: t.Call, args: list[T]) -> T:
     if len(args) == 2:
         return nd(args[0].rank)
@@ -252,7 +259,7 @@ RULES: dict[str, Rule] = {
     "diff": Rule("np.diff(_0)", _as_array),
     "sortperm": Rule("np.argsort(_0, kind='stable') + 1", arr(1, NAT)),
     "copy": Rule(_copy, _copied, "x.copy(), x.asnumpy()"),
-    "deepcopy": Rule("_0.copy()", _same),
+    "deepcopy": Rule(_deep_copy, _same, "x.copy(), copy.deepcopy(x)"),
     "copy!": Rule(_copy_into, _same, "x[:] = y"),
     "copyto!": Rule(_copy_into, _same, "x[:] = y"),
     "fill!": Rule(_fill_into, _same, "x[:] = value"),

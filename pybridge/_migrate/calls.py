@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Optional
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import tree as t
 from .annotations import annotated
@@ -44,6 +45,8 @@ def call(tr: Translator, node: t.Call, statement: bool = False) -> ast.expr:
         return _own(tr, node, fn)
     if isinstance(fn, t.Lambda):
         return make(tr.function_of(fn), *_arguments(tr, node))
+    if isinstance(fn, t.Unary) and fn.op == "!":  # !f is the function that says the contrary
+        return tr.expr(t.Unary(node.at, "!", t.Call(node.at, fn.operand, node.args, node.keywords)))
     mx = mx_name(fn)
     rule = lookup(tr.typer, fn)
     if mx is not None:
@@ -63,7 +66,7 @@ def call(tr: Translator, node: t.Call, statement: bool = False) -> ast.expr:
 
 def _ruled(tr: Translator, node: t.Call, rule: Rule) -> ast.expr:
     if callable(rule.emit):
-        return rule.emit(tr, node)
+        return _with_options(tr, node, rule.emit)
     holes = [int(hole) for hole in re.findall(r"\b_(\d)\b", rule.emit)]
     if node.keywords:
         tr.refuse(node, f"{tr.called(node)} with the option {node.keywords[0][0]}")
@@ -74,15 +77,42 @@ def _ruled(tr: Translator, node: t.Call, rule: Rule) -> ast.expr:
     return py(rule.emit, *(tr.expr(arg) for arg in node.args))
 
 
+class _Options(list):  # type: ignore[type-arg]
+    """Keyword arguments that know whether somebody looked at them."""
+
+    seen = False
+
+    def __iter__(self) -> Iterator[Any]:
+        self.seen = True
+        return super().__iter__()
+
+
+def _with_options(tr: Translator, node: t.Call, emit: Callable[[Translator, t.Call], ast.expr]) -> ast.expr:
+    """A rule that does not know of keyword arguments would pass over them in silence."""
+    if not node.keywords:
+        return emit(tr, node)
+    plain, node.keywords = node.keywords, _Options(node.keywords)
+    try:
+        made = emit(tr, node)
+        if not node.keywords.seen:
+            return tr.refuse(node, f"{tr.called(node)} with the option {plain[0][0]}")
+    finally:
+        node.keywords = plain
+    return made
+
+
 def _arguments(tr: Translator, node: t.Call) -> tuple[list[ast.expr], list[tuple[Optional[str], ast.expr]]]:
     args = [
         tr.function_value(arg) if isinstance(arg, (t.Lambda, t.Name)) else tr.expr(arg) for arg in node.args
     ]
-    keywords = [
-        (tr.names.of(key) if key else None, tr.function_value(v) if isinstance(v, t.Name) else tr.expr(v))
-        for key, v in node.keywords
-    ]
-    return args, keywords
+    return args, [_keyword(tr, key, value) for key, value in node.keywords]
+
+
+def _keyword(tr: Translator, key: Optional[str], value: t.Node) -> tuple[Optional[str], ast.expr]:
+    made = tr.function_value(value) if isinstance(value, t.Name) else tr.expr(value)
+    if key:
+        return tr.names.of(key), made
+    return None, method(made, "_asdict") if tr.type(value).kind == "namedtuple" else made
 
 
 def _own(tr: Translator, node: t.Call, fn: t.Name) -> ast.expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import tree as t
-from .rules import base_name
+from .rules import base_name, mx_name
 from .shapes import _DTYPES, dtype_of
 
 if TYPE_CHECKING:
@@ -28,19 +28,31 @@ def static_dtype(tr: Translator, node: t.Node) -> str:
         if kinds and kinds <= {"int", "float"}:
             singles = [isinstance(cell, t.Number) and cell.single for cell in cells]
             return "float32" if all(singles) else "float64"
+    if isinstance(node, t.Comprehension) and node.elem is not None:
+        return dtype_of(node.elem)
+    if isinstance(node, t.Index) and not tr.type(node).scalar:
+        return _operand_dtype(tr, node.obj)
     if isinstance(node, t.Call):
         name = base_name(node.fn)
         if name in ("rand", "randn", "zeros", "ones"):
-            first = node.args[0] if node.args else None
-            return dtype_of(first) if isinstance(first, (t.Name, t.Field)) and dtype_of(first) else "float64"
+            said = [dtype_of(arg) for arg in node.args[:2] if isinstance(arg, (t.Name, t.Field))]
+            return next(filter(None, said), "float64" if mx_name(node.fn) is None else "float32")
         if name in ("Float32", "Float64", "Int", "Int64", "Int32") and node.args:
             return _DTYPES[name]
+        if name == "fill" and node.args:
+            return _operand_dtype(tr, node.args[0])
+        if name in ("hcat", "vcat", "cat"):
+            found = [_operand_dtype(tr, arg) for arg in node.args]
+            return found[0] if len(set(found)) == 1 else ""
         if name in _SAME_ELEMENTS and node.args:
             return static_dtype(tr, node.args[0])
         if name in ("range", "LinRange"):
             return "float64"
     if isinstance(node, t.Range) and tr.type(node).kind == "range":
         return "int64"
+    if isinstance(node, t.Range):
+        ends = [_operand_dtype(tr, end) for end in (node.start, node.step, node.stop) if end is not None]
+        return _wider("+", ends)
     if isinstance(node, (t.Unary, t.Adjoint)):
         return _operand_dtype(tr, node.operand if isinstance(node, t.Unary) else node.value)
     if isinstance(node, t.Binary) and node.op in ("+", "-", "*", "/", "^"):

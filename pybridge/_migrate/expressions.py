@@ -21,6 +21,7 @@ from .code import (
     tuple_of,
 )
 from .dtypes import static_dtype
+from .types import T
 
 if TYPE_CHECKING:
     from .translator import Translator
@@ -230,8 +231,11 @@ def _matrix(tr: Translator, node: t.Matrix) -> ast.expr:
     """Rows of Julia's literal are columns of Python's: the array is written turned round."""
     cells = [tr.type(cell) for row in node.rows for cell in row]
     if not all(cell.scalar or cell.kind == "any" for cell in cells):
-        rows = [tr.joined_arrays(row, 2, node) if len(row) > 1 else expr(tr, row[0]) for row in node.rows]
-        return tr.joined_exprs(rows, 1, [tr.type(row[0]) for row in node.rows]) if len(rows) > 1 else rows[0]
+        if len(node.rows) == 1:
+            return tr.joined_arrays(node.rows[0], 2, node)
+        return tr.joined_exprs(
+            [_row(tr, row, node) for row in node.rows], 1, [_row_type(tr, row) for row in node.rows]
+        )
     if any(cell.kind == "any" for cell in cells):
         tr.check(node, "taken for a matrix of numbers")
     dtype = static_dtype(tr, node)
@@ -246,6 +250,19 @@ def _matrix(tr: Translator, node: t.Matrix) -> ast.expr:
         return tr.refuse(node, "rows of different lengths")
     columns = [list_of([expr(tr, row[place]) for row in node.rows]) for place in range(width)]
     return call("np.array", [list_of(columns)], keywords)
+
+
+def _row(tr: Translator, row: list[t.Node], node: t.Matrix) -> ast.expr:
+    """A row of blocks, or one of numbers beside such rows."""
+    if all(tr.type(cell).scalar for cell in row):
+        cells = [list_of([expr(tr, cell)]) for cell in row]
+        return list_of(cells) if len(row) > 1 else cells[0]
+    return tr.joined_arrays(row, 2, node) if len(row) > 1 else expr(tr, row[0])
+
+
+def _row_type(tr: Translator, row: list[t.Node]) -> T:
+    first = tr.type(row[0])
+    return T("arr", 2 if len(row) > 1 else 1) if first.scalar else first
 
 
 def _adjoint(tr: Translator, node: t.Adjoint) -> ast.expr:
@@ -287,7 +304,7 @@ _EXPR: dict[type, Callable[[Any, Any], ast.expr]] = {
     t.Char: lambda tr, node: const(node.value),
     t.Sym: lambda tr, node: const(node.id),
     t.Call: lambda tr, node: tr.call(node),
-    t.Index: lambda tr, node: tr.element(node.obj, node.args),
+    t.Index: lambda tr, node: tr.part(node),
     t.End: _end,
     t.Colon: _colon,
     t.Field: _field,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Optional
 
 from . import tree as t
 from .base_math import ELEMENTWISE
-from .code import call, const, list_of, name, py
+from .code import call, const, list_of, method, name, py
 from .scopes import Var, targets
-from .types import T, element
+from .types import T, element, matrix_rank
 
 if TYPE_CHECKING:
     from .translator import Translator
@@ -175,7 +175,10 @@ def mapped(
         return call("tuple", [ast.GeneratorExp(value, [clause])])
     if len(iterables) == 1 and tr.type(iterables[0]).kind == "nd":
         return tr.refuse(node, "map over the elements of an NDArray")
-    return ast.ListComp(value, [clause])
+    made: ast.expr = ast.ListComp(value, [clause])
+    if len(iterables) == 1 and matrix_rank(tr.type(iterables[0])):
+        return in_shape_of(tr, call("np.array", [made]), iterables[0])
+    return made
 
 
 def filtered(tr: Translator, fn: t.Node, iterable: t.Node, node: t.Node) -> ast.expr:
@@ -250,9 +253,20 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     made: ast.expr = ast.ListComp(value, clauses)
     if tr.type(node).kind != "arr" or tr.as_list(node):
         return made
-    return call(
-        "np.array", [made], tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else []
-    )
+    keywords = tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else []
+    made = call("np.array", [made], keywords)
+    if node.test is None and len(node.bindings) == 1:
+        return in_shape_of(tr, made, node.bindings[0].iterable)
+    return made
+
+
+def in_shape_of(tr: Translator, flat: ast.expr, source: t.Node) -> ast.expr:
+    """What was made of a matrix's elements one by one is a matrix again."""
+    if not matrix_rank(tr.type(source)):
+        return flat
+    if any(isinstance(each, t.Call) for each in source.walk()):
+        return tr.refuse(source, "a matrix that is computed and gone through at once: give it a name")
+    return method(flat, "reshape", py("_0.shape", tr.expr(source)))
 
 
 def _clause(tr: Translator, node: t.Comprehension, binding: t.Binding) -> ast.expr:
@@ -275,7 +289,9 @@ def _grid(tr: Translator, node: t.Comprehension) -> ast.expr:
         for clause in clauses:
             made = ast.ListComp(made, [clause])
     if tr.type(node.value).scalar or tr.type(node.value).kind == "any":
-        return call("np.array", [made])
+        return call(
+            "np.array", [made], tr.dtype_keyword(node.elem, default="") if node.elem is not None else []
+        )
     return tr.refuse(node, "a matrix of things that are no numbers")
 
 

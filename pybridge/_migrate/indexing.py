@@ -54,8 +54,14 @@ def _single(tr: Translator, obj: t.Node, arg: t.Node, kind: T, store: bool) -> a
     what = tr.type(arg)
     if kind.kind == "any" and what.kind in ("str", "sym"):
         return subscript(value, [tr.expr(arg)])
+    if kind.kind == "match":
+        return subscript(value, [tr.expr(arg)])  # 0 is the whole in both
+    if kind.kind == "namedtuple" and isinstance(arg, t.Sym):
+        return ast.Attribute(value, tr.names.of(arg.id), ast.Load())
     if isinstance(arg, t.Colon):
         return _everything(value, kind, store)
+    if what.kind in ("list", "arr") and what.elem is not None and what.elem.kind == "bool":
+        return _masked(tr, value, tr.array(arg), kind)
     flat = kind.kind in ("arr", "nd") and kind.rank is not None and kind.rank > 1
     if kind.kind == "any":
         tr.check(obj, "the position in a vector: a dictionary keeps its key, a matrix counts through x.flat")
@@ -67,13 +73,19 @@ def _single(tr: Translator, obj: t.Node, arg: t.Node, kind: T, store: bool) -> a
         value = method(value, "reshape", const(-1))
     elif flat:
         value = py("_0.flat", value)
-    if what.kind in ("list", "arr") and what.elem is not None and what.elem.kind == "bool":
-        return subscript(value, [tr.array(arg)])
     if what.kind in ("arr", "list") and kind.kind in ("list", "tuple", "str"):
         place = ast.Name(tr.names.fresh("i"), ast.Load())
         return py("[_0[_2 - 1] for _2 in _1]", value, tr.expr(arg), place)
     length = py("_0.size", value) if kind.kind in ("arr", "nd") and kind.rank != 1 else call("len", [value])
     return subscript(value, [position(tr, arg, lambda: length)])
+
+
+def _masked(tr: Translator, value: ast.expr, mask: ast.expr, kind: T) -> ast.expr:
+    """x[mask]; of a matrix the elements in memory's order, in both languages."""
+    if kind.kind not in ("list", "tuple", "range"):
+        return subscript(value, [mask])
+    x, kept = (ast.Name(tr.names.fresh(word), ast.Load()) for word in ("x", "kept"))
+    return py("[_2 for _2, _3 in zip(_0, _1) if _3]", value, mask, x, kept)
 
 
 def _is_part(arg: t.Node, what: T) -> bool:
@@ -289,4 +301,10 @@ def joined_arrays(tr: Translator, args: list[t.Node], dim: int, node: t.Node) ->
         return joined_exprs(tr, values, dim, kinds)
     if any(kind.kind == "any" for kind in kinds):
         tr.check(node, f"joined along dimension {dim}, axis -{dim}: mx.nd.concat if these are NDArrays")
-    return joined_exprs(tr, [tr.array(arg) for arg in args], dim, kinds)
+    values = [tr.array(arg) for arg in args]
+    if dim == 2 and any((kind.rank or 0) > 1 for kind in kinds):  # beside a matrix, a vector is a column
+        columns = [kind.kind in ("list", "range") or kind.rank == 1 for kind in kinds]
+        values = [
+            py("_0.reshape(1, -1)", value) if column else value for value, column in zip(values, columns)
+        ]
+    return joined_exprs(tr, values, dim, kinds)

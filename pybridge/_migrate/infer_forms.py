@@ -36,6 +36,7 @@ from .types import (
     function,
     join,
     list_of,
+    matrix_rank,
     nd,
     range_of,
     tuple_of,
@@ -100,7 +101,11 @@ def _binary(typer: Typer, node: t.Binary) -> T:
         return nd(1) if "nd" in (left.kind, right.kind) else NUM
     if node.op == "^" and isinstance(node.right, t.Unary) and left.kind == "int":
         return FLOAT
-    return arithmetic(node.op, left, right, node.dotted or id(node) in typer.marks)
+    dotted = node.dotted or id(node) in typer.marks
+    row = node.left.value if node.op == "*" and not dotted and isinstance(node.left, t.Adjoint) else None
+    if row is not None and left.kind == right.kind == "arr" and typer.of(row).rank == right.rank == 1:
+        return NUM  # an inner product
+    return arithmetic(node.op, left, right, dotted)
 
 
 def _compare(typer: Typer, node: t.Compare) -> T:
@@ -190,6 +195,8 @@ def _comprehension(typer: Typer, node: t.Comprehension) -> T:
     if node.generator:
         return T("generator", 1, elem)
     rank = len(node.bindings) if node.product else 1
+    if rank == 1 and node.test is None and elem.scalar:
+        rank = matrix_rank(typer.of(node.bindings[0].iterable)) or 1
     if elem.scalar and id(node) not in typer.lists:
         return arr(rank, elem)
     return list_of(elem) if rank == 1 else ANY
@@ -205,6 +212,11 @@ def indexed(obj: T, node: t.Index, args: list[T]) -> T:
     """The type of an element or a part."""
     if obj.kind == "dict":
         return obj.elem or ANY
+    if obj.kind == "match":
+        return STR
+    masked = len(args) == 1 and args[0].kind in ("arr", "list") and args[0].elem == BOOL
+    if masked and obj.kind in ("arr", "list", "range"):
+        return arr(1, obj.elem) if obj.kind == "arr" else obj
     whole = [
         isinstance(a, (t.Colon, t.Range)) or k.kind in ("range", "arr", "list")
         for a, k in zip(node.args, args)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from . import tree as t
 from .code import call, const, method, py, subscript
 from .lengths import length
+from .rules import base_name
+from .shapes import options
 from .types import (
     ANY,
     NAT,
@@ -15,6 +17,7 @@ from .types import (
     arr,
     element,
     list_of,
+    matrix_rank,
 )
 from .types import tuple_of as tuple_type
 
@@ -47,6 +50,8 @@ def _map_type(typer: Typer, node: t.Call, args: list[T]) -> T:
         result = ANY
     if args[1:] and args[1].kind == "tuple":
         return T("tuple")
+    if len(args) == 2 and matrix_rank(args[1]):
+        return arr(args[1].rank, result if result.scalar else None)
     return list_of(result)
 
 
@@ -122,7 +127,11 @@ def _foreach(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _any_all(tr: Translator, node: t.Call) -> ast.expr:
-    word = node.fn.id if isinstance(node.fn, t.Name) else "any"
+    word = base_name(node.fn)
+    dims = options(node).get("dims")
+    if dims is not None:
+        x = tr.array(node.args[-1])
+        return call(f"np.{word}", [x], [("axis", tr.axis(dims)), ("keepdims", const(True))])
     if len(node.args) == 2:
         return call(word, [tr.mapped(node.args[0], [node.args[1]], node, generator=True)])
     kind = tr.type(node.args[0])

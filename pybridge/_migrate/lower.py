@@ -59,6 +59,8 @@ def _operator_call(node: Any) -> bool:
 _COMMENTS = ("line_comment", "block_comment")
 
 
+# Julia takes the micro sign for the Greek letter, and the open e for epsilon.
+_SAME_LETTERS = str.maketrans({"\u00b5": "\u03bc", "\u025b": "\u03b5"})
 _CONSTANTS = {"true": True, "false": False, "nothing": None}
 
 
@@ -242,7 +244,7 @@ def _name(low: Lowering, node: Any) -> Node:
         return End(low.at(node), text == "begin")
     if text in _CONSTANTS:
         return Const(low.at(node), _CONSTANTS[text])
-    return Name(low.at(node), text)
+    return Name(low.at(node), text.translate(_SAME_LETTERS))
 
 
 def _call(low: Lowering, node: Any) -> Node:

@@ -37,6 +37,8 @@ def value(tr: Translator, node: t.MacroCall) -> ast.expr:
     args = [arg for arg in node.args if not isinstance(arg, t.Comment)]
     if node.name == "sprintf":
         return tr.sprintf(args, node)
+    if node.name == "view" and args and isinstance(args[0], t.Index) and tr.type(args[0].obj).kind == "list":
+        return tr.refuse(node, "a view of a vector that grows, which is a list in Python")
     if node.name in _IGNORED and args:
         return tr.expr(args[-1])
     if node.name == "chain":

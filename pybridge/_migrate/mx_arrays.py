@@ -94,6 +94,8 @@ def as_ndarray(
                 keywords.append(("dtype", py("_0.dtype", source)))
             elif isinstance(held, t.Name) and tr.type(held).kind == "arr":
                 keywords.append(("dtype", py("_0.dtype", tr.expr(held))))
+            elif tr.type(value).kind == "arr" and not keywords:
+                return call("mx.nd.from_numpy", [source], [("zero_copy", const(False))])  # keeps the dtype
             else:
                 keywords.append(("dtype", const("float64")))
                 if tr.type(value).kind == "any":
@@ -212,9 +214,11 @@ def _activation(word: str) -> Any:
             return py(formula, tr.array(node.args[0]))
         if word not in ("softmax", "log_softmax"):
             return call(f"mx.nd.{word}", [value])
-        if not node.dotted:
-            return operator(tr, node, word)
-        axis = tr.axis(node.args[1]) if len(node.args) > 1 else const(0)
+        given = options(node)
+        if set(given) - {"axis"} or len(node.args) + len(given) > 2:
+            return tr.refuse(node, f"{word} with these arguments")
+        dims = [*node.args[1:], *given.values()]
+        axis = tr.axis(dims[0]) if dims else const(0)
         return call(f"mx.nd.{word}", [value], [("axis", axis)])
 
     return emit

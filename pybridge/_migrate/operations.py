@@ -31,16 +31,18 @@ def operation(tr: Translator, op: str, left: t.Node, right: t.Node, node: t.Node
     dotted = getattr(node, "dotted", False) or tr.is_elementwise(node)
     if op == "=>":
         return tuple_of([tr.expr(left), tr.expr(right)])
-    if op == "÷":
-        return quotient(tr, left, right, dotted)
-    if op == "%":
-        return remainder(tr, left, right, dotted)
     if op == "//":
         return call("fractions.Fraction", [tr.expr(left), tr.expr(right)])
     if op in ("⋅", "∪", "∩"):
         word = {"⋅": "dot", "∪": "union", "∩": "intersect"}[op]
         return tr.expr(t.Call(node.at, t.Name(node.at, word), [left, right]))
     a, b = tr.type(left), tr.type(right)
+    if dotted and "tuple" in (a.kind, b.kind):
+        return tr.refuse(node, f"{op} of a tuple's items one by one")
+    if op == "÷":
+        return quotient(tr, left, right, dotted)
+    if op == "%":
+        return remainder(tr, left, right, dotted)
     if op == "*" and not dotted:
         return _product(tr, left, right, a, b, node)
     if op == "^":
@@ -89,7 +91,7 @@ def _product(tr: Translator, left: t.Node, right: t.Node, a: T, b: T, node: t.No
     if a.kind in ("arr", "list") and b.kind in ("arr", "list"):
         if isinstance(right, t.Adjoint) and tr.type(right.value).rank == 1:
             return call("np.outer", [tr.array(right.value), tr.array(left)])
-        if isinstance(left, t.Adjoint) and tr.type(left.value).rank == 1:
+        if isinstance(left, t.Adjoint) and tr.type(left.value).rank == b.rank == 1:
             return binary(tr.array(right), "@", tr.array(left.value))
         return binary(tr.array(right), "@", tr.array(left))
     x, y = tr.expr(left), tr.expr(right)

@@ -32,6 +32,7 @@ _MODULES = frozenset(
         "functools",
         "itertools",
         "collections",
+        "copy",
         "operator",
         "random",
         "re",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Optional
@@ -10,9 +11,16 @@ from typing import Optional
 from . import tree as t
 from .file import Translated, translate
 from .lower import lower
+from .modules import flatten
 from .names import Names
+from .notes import Note
 from .scopes import resolve
 from .source import SourceError, read
+
+#: Modules that other libraries import; the list is Python 3.10's, 3.9 knows only those that are compiled in.
+_PYTHONS_OWN = frozenset(
+    {"numpy", "mxnet", "pybridge", *getattr(sys, "stdlib_module_names", sys.builtin_module_names)}
+)
 
 
 class MigrateError(Exception):
@@ -77,6 +85,7 @@ def _job(path: Path, relative: PurePosixPath) -> Job:
     job = Job(path, relative.with_name(relative.stem.replace("-", "_") + ".py"), data)
     try:
         tree = lower(read(str(path), data))
+        flatten(tree)
         top = resolve(tree)
     except SourceError as error:
         job.error = error
@@ -117,7 +126,7 @@ def turn(job: Job, everything: list[Job], functions: str) -> Translated:
     elsewhere = frozenset(
         name for name in job.free if any(Names().of(name) in o.defines for o in everything if o is not job)
     )
-    return translate(
+    made = translate(
         str(job.path),
         job.data,
         functions=functions,
@@ -125,6 +134,10 @@ def turn(job: Job, everything: list[Job], functions: str) -> Translated:
         included=included,
         julia_name=job.julia_target.name,
     )
+    if len(job.target.parts) == 1 and job.target.stem in _PYTHONS_OWN:
+        why = f"{job.target.name} takes the place of Python's own module {job.target.stem} for all that runs beside it"
+        made.notes.append(Note("name", 1, 1, 1, f"{why}: give the file another name"))
+    return made
 
 
 __all__ = ["Job", "MigrateError", "jobs", "turn"]

@@ -70,6 +70,7 @@ class Var:
     inner_grows: bool = False  # what its elements hold grows: push!(xs[1], x)
     loop: bool = False
     param: bool = False
+    outside: bool = False  # of the file's: assigned outside of loops
     definition: Optional[Node] = None
     captured_writes: set[int] = field(default_factory=set)
 
@@ -206,6 +207,10 @@ def _write(scope: Scope, name: Name) -> None:
         owner = name.var.scope.function
         if owner is not scope.function and owner.kind == "function":
             scope.function.outer.add(name.id)
+        if scope.kind == "file":
+            name.var.outside = True
+        elif name.var.scope.kind == "file" and scope.function.kind == "file":
+            name.unclear = name.var.outside
     name.var.assigned += 1
 
 

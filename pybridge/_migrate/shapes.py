@@ -178,15 +178,26 @@ def _similar(tr: Translator, node: t.Call) -> ast.expr:
 
 def _reshape(tr: Translator, node: t.Call) -> ast.expr:
     value, *sizes = node.args
+    given = options(node)
+    if set(given) - {"shape"} or (given and sizes):
+        return tr.refuse(node, f"reshape with the option {next(iter(given))}")
+    sizes += given.values()
+    if tr.type(value).kind == "nd" and isinstance(value, t.Name) and value.var and value.var.mutated:
+        # In Python an NDArray's reshape shares its memory.
+        return call("mx.nd.reshape", [tr.expr(value)], [("shape", _new_shape(tr, sizes))])
+    return method(tr.array(value), "reshape", _new_shape(tr, sizes))
+
+
+def _new_shape(tr: Translator, sizes: list[t.Node]) -> ast.expr:
     colons = [isinstance(size, t.Colon) or (isinstance(size, t.Name) and size.id == ":") for size in sizes]
     if any(colons):
         items = [const(-1) if colon else tr.expr(size) for size, colon in zip(sizes, colons)]
-        return method(tr.array(value), "reshape", ast.Tuple(items[::-1], ast.Load()))
-    return method(tr.array(value), "reshape", tr.shape(sizes))
+        return ast.Tuple(items[::-1], ast.Load())
+    return tr.shape(sizes)
 
 
 def _reshape_type(typer: Typer, node: t.Call, args: list[T]) -> T:
-    rank = shape_rank(typer, node.args[1:])
+    rank = shape_rank(typer, [*node.args[1:], *options(node).values()])
     kind = args[0]
     if kind.kind == "nd":
         return nd(rank)

@@ -20,6 +20,7 @@ from . import (
     indexing,
     macros,
     operations,
+    sharing,
     statements,
     structures,
     symbolic,
@@ -262,6 +263,8 @@ class Translator:
     approximately = comparisons.approximately
     operation = operations.operation
     element = indexing.element
+    part = sharing.part
+    own_part = sharing.in_variable
     offset = indexing.offset
     axis = indexing.axis
     shape = indexing.shape

@@ -80,10 +80,15 @@ def _nodes(value: Any) -> Iterator[Node]:
 
 @dataclass(eq=False)
 class Name(Node):
-    """An identifier; `var` is what it is bound to, None for a name from elsewhere."""
+    """An identifier; `var` is what it is bound to, None for a name from elsewhere.
+
+    `unclear` marks an assignment in a loop outside of functions to a name that the file binds, too: up to Julia 0.6
+    that is the same variable, from 1.0 on another one in a file and the same one at the prompt.
+    """
 
     id: str
     var: Optional[Var] = None
+    unclear: bool = False
 
 
 @dataclass(eq=False)

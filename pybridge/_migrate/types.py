@@ -121,6 +121,11 @@ def join(a: Optional[T], b: Optional[T]) -> Optional[T]:
     return ANY
 
 
+def matrix_rank(t: T) -> int:
+    """Of an array that is known to have several dimensions, how many; 0 for anything else."""
+    return t.rank if t.kind == "arr" and t.rank is not None and t.rank > 1 else 0
+
+
 def element(t: T) -> T:
     """What iterating gives."""
     if t.kind in ("list", "range", "iterator", "generator", "set") and t.elem is not None:

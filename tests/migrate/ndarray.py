@@ -390,7 +390,7 @@ import numpy as np
 import pybridge  # noqa: F401  (MXNet wants it first)
 import mxnet as mx
 
-x = mx.nd.array(np.arange(1.0, 12.0 + 1 / 2, 1).reshape((6, 2)), dtype="float64")
+x = mx.nd.array(np.arange(1.0, 12.0 + 1 / 2, 1).reshape((6, 2)))
 for k in range(1, 6, 2):
     show_(x[k - 1 : k + 1])
 #% as_julia_arrays

@@ -174,3 +174,16 @@ println(join(fill(7, 3), ","), " ", join(zeros(2), ","), " ", join(ones(Int, 2),
 words = String[]
 push!(words, "x")
 println(join(words), length(words))
+#% deep_copies
+xs = [[1, 2], [3]]
+zs = deepcopy(xs)
+zs[2][1] = 60
+println(xs[2][1], " ", zs[2][1])
+#% named_tuples_as_options
+nt = (a=1, b=2)
+f(; a=0, b=0) = a + 10b
+println(f(; nt...), " ", nt[:b], " ", nt.a)
+#% a_growing_vector_under_a_mask
+a = [1, 5, 3]
+push!(a, 4)
+println(join(a[a .> 3], ","))

@@ -254,3 +254,29 @@ print(
 words = []
 words.append("x")
 print("".join(words), len(words), sep="")
+#% deep_copies
+import copy
+
+import numpy as np
+
+xs = [np.array([1, 2]), np.array([3])]
+zs = copy.deepcopy(xs)
+zs[1][0] = 60
+print(f"{xs[1][0]} {zs[1][0]}")
+#% named_tuples_as_options
+import collections
+
+nt = collections.namedtuple("NamedTuple", ["a", "b"])(a=1, b=2)
+
+
+def f(*, a=0, b=0):
+    return a + 10 * b
+
+
+print(f"{f(**nt._asdict())} {nt.b} {nt.a}")
+#% a_growing_vector_under_a_mask
+import numpy as np
+
+a = [1, 5, 3]
+a.append(4)
+print(",".join(map(str, [x for x, kept in zip(a, np.array(a) > 3) if kept])))

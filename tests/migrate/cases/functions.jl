@@ -172,3 +172,16 @@ x₁ = 4
 x′ = 5
 σ² = 6
 println(∇ + ẋ + x̂ + x₁ + x′ + σ²)
+#% a_part_that_a_function_writes_to
+function zero_first!(z)
+  z[1] = 0
+  return z
+end
+q = [1, 2, 3, 4]
+r = zero_first!(q[1:2])
+println(join(q, ","), " ", join(r, ","))
+#% the_contrary_of_a_function
+println(count(!iszero, [0, 1, 2]), " ", join(filter(!isempty, ["a", "", "b"]), ","))
+#% letters_that_are_one
+µ = 1.5
+println(μ + 1)

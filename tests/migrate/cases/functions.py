@@ -283,3 +283,22 @@ x1 = 4
 x_prime = 5
 σ2 = 6
 print(grad + x_dot + x_hat + x1 + x_prime + σ2)
+#% a_part_that_a_function_writes_to
+import numpy as np
+
+
+def zero_first(z):
+    z[0] = 0
+    return z
+
+
+q = np.array([1, 2, 3, 4])
+r = zero_first(q[:2].copy())
+print(f"{','.join(map(str, q))} {','.join(map(str, r))}")
+#% the_contrary_of_a_function
+print(
+    f"{sum((1 for x in [0, 1, 2] if not x == 0))} {','.join([x_2 for x_2 in ['a', '', 'b'] if not not x_2])}"
+)
+#% letters_that_are_one
+μ = 1.5
+print(μ + 1)

@@ -113,3 +113,45 @@ v = [1, 2, 3]
 m = [1 1 1; 2 2 2]
 s = m .+ v'
 println(s[1, 3], " ", s[2, 1])
+#% blocks_and_rows_of_numbers
+M = [1 2 3; 4 5 6]
+a = [M; 7 8 9]
+b = [1 2; M[:, 1:2]]
+println(size(a), " ", a[3, 2], " ", size(b), " ", b[1, 2], " ", b[3, 1])
+#% a_matrix_beside_a_vector
+M = [1 2 3; 4 5 6]
+b = [M [7, 8]]
+c = hcat([9, 10], M)
+println(size(b), " ", b[2, 4], " ", size(c), " ", c[2, 1], " ", c[1, 4])
+#% elements_under_a_mask
+M = [1 5 3; 4 2 6]
+println(join(M[M .> 2], ","))
+M[M .> 4] .= 0
+println(join(vec(M), ","))
+#% comprehension_over_a_matrix
+M = [1 2 3; 4 5 6]
+b = [x^2 for x in M]
+d = map(x -> x + 1, M)
+println(size(b), " ", b[2, 3], " ", size(d), " ", d[1, 2], " ", sum(b))
+#% row_times_matrix
+w = [1.0, 2.0]
+X = [1.0 2 3; 4 5 6]
+p = w' * X
+println(size(p), " ", size(p, 2), " ", p[1, 3], " ", sum(p, dims=2)[1], " ", w' * w)
+q = p .- X
+println(size(q), " ", q[2, 3])
+#% any_and_all_along_a_dimension
+M = [1 0 3; 0 0 6]
+a = any(M .> 0, dims=1)
+b = all(M .> 0, dims=2)
+println(size(a), " ", sum(a), " ", size(b), " ", sum(b))
+#% parts_that_are_kept
+M = [1 2; 3 4]
+kept = []
+push!(kept, M[:, 1])
+columns = [M[:, j] for j in 1:2]
+table = Dict("second" => M[:, 2])
+pair = (M[1, :], 0)
+third = M[:, 2]
+M .*= 10
+println(kept[1][2], " ", columns[2][1], " ", table["second"][2], " ", pair[1][2], " ", third[1], " ", M[2, 2])

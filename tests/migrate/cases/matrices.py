@@ -177,3 +177,62 @@ v = np.array([1, 2, 3])
 m = np.array([[1, 2], [1, 2], [1, 2]])
 s = m + v.reshape(-1, 1)
 print(f"{s[2, 0]} {s[0, 1]}")
+#% blocks_and_rows_of_numbers
+import numpy as np
+
+M = np.array([[1, 4], [2, 5], [3, 6]])
+a = np.concatenate([M, [[7], [8], [9]]], axis=-1)
+b = np.concatenate([[[1], [2]], M[:2]], axis=-1)
+print(f"{a.shape[::-1]} {a[1, 2]} {b.shape[::-1]} {b[1, 0]} {b[0, 2]}")
+#% a_matrix_beside_a_vector
+import numpy as np
+
+M = np.array([[1, 4], [2, 5], [3, 6]])
+b = np.concatenate([M, np.array([7, 8]).reshape(1, -1)], axis=-2)
+c = np.concatenate([np.array([9, 10]).reshape(1, -1), M], axis=-2)
+print(f"{b.shape[::-1]} {b[3, 1]} {c.shape[::-1]} {c[0, 1]} {c[3, 0]}")
+#% elements_under_a_mask
+import numpy as np
+
+M = np.array([[1, 4], [5, 2], [3, 6]])
+print(",".join(map(str, M[M > 2])))
+M[M > 4] = 0
+print(",".join(map(str, M.reshape(-1))))
+#% comprehension_over_a_matrix
+import numpy as np
+
+M = np.array([[1, 4], [2, 5], [3, 6]])
+b = np.array([x**2 for x in M.flat]).reshape(M.shape)
+d = np.array([x + 1 for x in M.flat]).reshape(M.shape)
+print(f"{b.shape[::-1]} {b[2, 1]} {d.shape[::-1]} {d[1, 0]} {b.sum()}")
+#% row_times_matrix
+import numpy as np
+
+w = np.array([1.0, 2.0])
+X = np.array([[1.0, 4], [2, 5], [3, 6]])
+p = X @ w.reshape(-1, 1)
+print(f"{p.shape[::-1]} {p.shape[-2]} {p[2, 0]} {p.sum(axis=-2, keepdims=True).flat[0]} {w @ w}")
+q = p - X
+print(f"{q.shape[::-1]} {q[2, 1]}")
+#% any_and_all_along_a_dimension
+import numpy as np
+
+M = np.array([[1, 0], [0, 0], [3, 6]])
+a = np.any(M > 0, axis=-1, keepdims=True)
+b = np.all(M > 0, axis=-2, keepdims=True)
+print(f"{a.shape[::-1]} {np.sum(a)} {b.shape[::-1]} {np.sum(b)}")
+#% parts_that_are_kept
+import numpy as np
+
+M = np.array([[1, 3], [2, 4]])
+kept = []
+kept.append(M[0].copy())
+columns = [M[j].copy() for j in range(2)]
+table = {"second": M[1].copy()}
+pair = M[:, 0].copy(), 0
+third = M[1].copy()
+M *= 10
+# the position in a vector: a dictionary keeps its key, a matrix counts through x.flat
+print(
+    f"{kept[0][1]} {columns[1][0]} {table['second'][1]} {pair[0][1]} {third[0]} {M[1, 1]}"
+)  # migrate: check axis

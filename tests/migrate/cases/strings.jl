@@ -88,3 +88,6 @@ println(sum(parse(Int, x) for x in split("1 2 3")))
 #% numbers_with_units_in_text
 n = 1500
 println("$(n ÷ 1000)k and $(n % 1000)")
+#% groups_of_a_match
+m = match(r"(\d+)-(\d+)", "10-20")
+println(parse(Int, m[2]) + 1, " ", m[1])

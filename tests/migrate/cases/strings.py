@@ -81,3 +81,8 @@ print(sum((int(x) for x in "1 2 3".split())))
 #% numbers_with_units_in_text
 n = 1500
 print(f"{n // 1000}k and {n % 1000}")
+#% groups_of_a_match
+import re
+
+m = re.search(re.compile("(\\d+)-(\\d+)"), "10-20")
+print(f"{int(m[2]) + 1} {m[1]}")

@@ -99,3 +99,13 @@ const FACTOR = 2
 twice(x) = FACTOR * x
 end
 println(Tools.twice(4))
+#% deep_copy_of_a_struct
+mutable struct Meter
+  n::Int
+  seen::Vector{Int}
+end
+m = Meter(1, [1, 2])
+best = deepcopy(m)
+m.n = 5
+m.seen[1] = 7
+println(best.n, " ", best.seen[1], " ", m.n, " ", m.seen[1])

@@ -178,3 +178,22 @@ def twice(x):
 
 
 print(twice(4))
+#% deep_copy_of_a_struct
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Meter:
+    n: int
+    seen: Any
+
+
+m = Meter(1, np.array([1, 2]))
+best = copy.deepcopy(m)
+m.n = 5
+m.seen[0] = 7
+print(f"{best.n} {best.seen[0]} {m.n} {m.seen[0]}")
