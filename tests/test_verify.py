@@ -116,11 +116,37 @@ draws = Random.randperm(3)
 end
 rate = 3
 rates = [rate, Inside.rate, Inside.faster()]
+z = 1.5 + 2im
+zs = [1 + 2im, 3]
+third = 1//3 + 1//6
+blank = Vector{Float64}(undef, 3)
+blank .= 4
+other = similar(blank)
+other .= 5
+flags = Dict(true => 1.5, false => 2)
+keyed = Dict(("a", 1) => 2.5)
+some = Set([3, 1, 2])
+exact = 2^60 + 1
+vast = big(2)^70
+dice = rand(1:6, 4)
+sides = 1:6
+die = rand(sides)
+struct Pt
+  x::Float64
+  y::Float64
+  Pt(x) = new(x, 2x)
+end
+p = Pt(1.5)
 unset = Vector{Any}(undef, 2)
 huge = big(2)^70
 open("out.txt", "w") do io
   println(io, found[:mean])
 end
+function last_words()
+  global result = 5.0
+  exit()
+end
+last_words()
 """
 
 
@@ -218,6 +244,32 @@ def test_nothing_outside_is_written_to(tmp_path: Path) -> None:
 
     assert found.status in (UNRUN, PART)  # touch fails
     assert outside.read_text() == "kept" and not outside.with_suffix(".txt.new").exists()
+
+
+ENDING = """x = [1.0]
+child = run(detach(`sleep 98765`), wait=false)
+last = 0.0
+function last_words()
+  global last = 5.0
+  exit()
+end
+last_words()
+"""
+
+
+def test_what_ends_its_process_is_compared_at_its_end_and_leaves_none_behind(tmp_path: Path) -> None:
+    found = outcome(
+        tmp_path,
+        ENDING.replace("child = run(detach(`sleep 98765`), wait=false)\n", ""),
+        "last = 5.0",
+        "last = 6.0",
+    )
+    assert (found.status, found.row) == (PART, 7)
+    (tmp_path / "second").mkdir()
+    outcome(tmp_path / "second", ENDING)
+
+    running = [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+    assert b"sleep\x0098765\x00" not in running
 
 
 @pytest.mark.parametrize(

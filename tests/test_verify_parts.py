@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +173,31 @@ def test_what_holds_itself_and_what_is_deep_ends() -> None:
     assert len(found(deep)) < 50
 
 
-def test_integers_beyond_64_bits_are_floating_point() -> None:
-    assert found(2**70)["x"][1] == 2.0**70 and found(-(10**400))["x"][1] == -np.inf
+def test_integers_beyond_64_bits_are_told_digit_by_digit() -> None:
+    assert found(2**70 + 1)["x"] == ("whole", "1180591620717411303425")
+    assert found([2**70, 1])["x\n[1]"] == ("whole", str(2**70))
     assert found(-(2**63))["x"][1] == -(2**63)
+
+
+def test_fractions_complex_numbers_and_sets_are_numbers() -> None:
+    assert found(Fraction(1, 4))["x"] == ("number", 0.25)
+    assert found([1 + 2j, 3])["x"][1].tolist() == [1 + 2j, 3]
+    assert found({3, 1, 2})["x"][1].tolist() == [1, 2, 3]
+    assert found({"b", "a"})["x\nlength"][1] == 2
+
+
+def test_keys_are_written_as_julia_writes_them() -> None:
+    paths = found({True: 1, ("a", 1): 2, 0.1: 3, None: 4, "b": 5, (2,): 6})
+    assert {path.partition("\n")[2] for path in paths} == {
+        "length", "{true}", "{(a, 1)}", "{0.10000000000000001}", "{nothing}", "{b}", "{(2)}"
+    }  # fmt: skip
+
+
+def test_instances_of_the_files_own_classes_are_looked_into() -> None:
+    own = type("Point", (), {"__module__": "__main__"})()
+    own.x = 1.5
+    assert found(own) == {"x\n.x": ("number", 1.5)}
+    assert found(np.random.RandomState(1)) == {}
 
 
 def test_paths_are_shown_as_one_would_write_them() -> None:
@@ -224,7 +247,10 @@ def test_python_gets_the_numbers_that_julia_drew() -> None:
         tape(
             ("uniform", [0.1, 0.2, 0.3, 0.4]),
             ("normal", [-1.5]),
+            ("range", [1, 8]),
             ("whole", [7, 8]),
+            ("range", [1, 3]),
+            ("whole", [2]),
             ("index", [2]),
             ("permutation", [3, 1, 2]),
             ("permutation", [2, 1]),
@@ -234,6 +260,7 @@ def test_python_gets_the_numbers_that_julia_drew() -> None:
     np.testing.assert_array_equal(numpy.rand(2, 2), [[0.1, 0.2], [0.3, 0.4]])
     assert numpy.randn() == -1.5
     np.testing.assert_array_equal(numpy.randint(1, 9, size=2), [7, 8])
+    assert numpy.choice(range(1, 4)) == 2
     assert numpy.choice(["a", "b", "c"]) == "b"
     np.testing.assert_array_equal(numpy.permutation(3), [2, 0, 1])
     items = ["x", "y"]
@@ -254,6 +281,12 @@ def test_python_gets_the_numbers_that_julia_drew() -> None:
 def test_other_random_numbers_than_julia_drew_are_an_error(ask: Any, said: str) -> None:
     with pytest.raises(TapeError, match=said):
         ask(Replayed(tape(("uniform", [0.1, 0.2]))))
+
+
+@pytest.mark.parametrize("bounds", [(1, 6), (0, 7), (1, 8)])
+def test_a_range_that_begins_or_ends_elsewhere_is_an_error(bounds: tuple[int, int]) -> None:
+    with pytest.raises(TapeError, match="where the old code drew from 1 to 6"):
+        Replayed(tape(("range", [1, 6]), ("whole", [3]))).randint(*bounds)
 
 
 def test_a_tape_is_stored_and_a_missing_one_is_empty(tmp_path: Path) -> None:
@@ -295,6 +328,30 @@ def test_rounding_agrees_and_more_does_not() -> None:
 def test_whole_numbers_have_to_be_the_same() -> None:
     assert compared(np.array([10**9]), np.array([10**9])).agree == {"x"}
     assert compared(np.array([10**9]), np.array([10**9 + 1])).differences
+    assert compared(np.array([2**60 + 1]), np.array([2**60])).differences
+    assert compared(Leaf("whole", str(2**70)), Leaf("whole", str(2**70))).agree == {"x"}
+    (made,) = compared(Leaf("whole", str(2**70)), Leaf("whole", str(2**70 + 1))).differences
+    assert str(made) == f"x: {2**70} in Julia, {2**70 + 1} in Python"
+
+
+@pytest.mark.filterwarnings("error")
+def test_complex_numbers_are_compared_whole() -> None:
+    z = np.array([1.5 + 2j, 3])
+    assert compared(z, z.copy(), shaken=z * (1 + 1e-16)).agree == {"x"}
+    assert compared(z, np.array([1.5 + 2.001j, 3])).differences
+
+
+def test_arrays_without_values_yet_have_to_have_the_same_shape_only() -> None:
+    comparison = Comparison({})
+    comparison.take(
+        event(x=np.array([1.0, 2]), y=np.ones(2)), [event(x=np.array([3.0, np.nan]), y=np.ones(3))], None
+    )
+    made = comparison.compare(values=False)
+    assert made.agree == {"x"} and [each.path for each in made.differences] == ["y"]
+    pieces = cut(
+        "a = Vector{Float64}(undef, 3)\nb = similar(a)\na .= 1\nc = f(undef) + 1\nfor i in 1:2\n  d = similar(a)\nend\n"
+    )
+    assert [piece.unset for piece in pieces.pieces] == [True, True, False, False, False]
 
 
 def test_a_value_that_rounding_moves_may_be_as_far_off_and_is_vague_when_that_is_far() -> None:
@@ -319,6 +376,7 @@ def test_float64_that_was_computed_in_float32_is_as_exact_as_float32() -> None:
     x = np.array([0.1, 2.5, -7.3])
     assert compared(x, x * (1 + 1e-7)).differences
     assert compared(x.astype(F32).astype(float), x).agree == {"x"}
+    assert compared(x, x.astype(F32).astype(float)).differences  # that Python has rounded is its own
     assert compared(np.array(0.5), np.array(0.5 + 1e-7)).differences  # short by chance
 
 
@@ -332,6 +390,27 @@ def test_nans_are_the_same_as_nans_only() -> None:
     assert compared(np.array([np.nan, np.inf]), np.array([np.nan, np.inf])).agree == {"x"}
     assert compared(np.array([np.nan, 1]), np.array([1.0, 1])).differences
     assert compared(np.array([np.inf]), np.array([-np.inf])).differences
+
+
+def test_what_is_forgotten_inside_of_what_python_holds_is_a_difference() -> None:
+    comparison = Comparison({})
+    held = {
+        "l\n.w": np.ones(2),
+        "l\n.w\ngradient": np.ones(2),
+        "d\nlength": np.array(1),
+        "d\n{a}": np.array(2),
+    }
+    old = Event(0, {path: Leaf("number", value) for path, value in held.items()})
+    new = Event(0, {path: Leaf("number", held[path]) for path in ("l\n.w", "d\nlength")})
+    new.changed["d\n{b}"] = Leaf("number", np.array(2))
+    comparison.take(old, [new], None)
+
+    made = comparison.compare()
+
+    assert [str(each) for each in made.differences] == [
+        "the gradient of l.w: there is none in Python",
+        "d['a']: a number of int64 in Julia, not there in Python",
+    ]
 
 
 def test_gradients_and_names_that_python_lacks_are_differences_and_closed_objects_are_not() -> None:
@@ -413,6 +492,18 @@ def test_an_error_in_python_parts_and_one_in_julia_ends_the_comparison(tmp_path:
     ended = outcome(tmp_path / "second", [ALL[0], (1, "LoadError: no")], ALL)
     assert (ended.status, ended.compared) == (UNRUN, 1)
     assert ended.why == "the old code stops at line 2: LoadError: no"
+
+
+def test_an_error_in_python_is_no_end_of_the_process(tmp_path: Path) -> None:
+    made = outcome(tmp_path, ALL[:1], [ALL[0], (1, "ValueError: boom")])
+    assert made.status == UNRUN
+    (tmp_path / "b").mkdir()
+    made = outcome(tmp_path / "b", ALL[:2], [ALL[0], (1, "ValueError: boom")])
+    assert (made.status, made.row, made.differences) == (PART, 2, ["Python stops: ValueError: boom"])
+
+
+def test_what_moves_a_cursor_is_not_printed() -> None:
+    assert Outcome(why="\x1b[31mred").lines() == ["\ufffd[31mred"]
 
 
 def test_processes_that_end_early_are_told(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@
 
 module PyBridgeVerify
 
+import Printf
 import Random
 using PyBridge: mx
 
-const TAPE_KINDS = Dict(:uniform => 0x01, :normal => 0x02, :whole => 0x03, :index => 0x04, :permutation => 0x05)
+const TAPE_KINDS = Dict(:uniform => 0x01, :normal => 0x02, :whole => 0x03, :index => 0x04, :permutation => 0x05,
+    :range => 0x06)
 const tape_kinds = UInt8[]
 const tape_values = Float64[]
 
@@ -37,6 +39,10 @@ randn(args...) = _drawn(Base.randn, :normal, args)
 function _drawn(draw, kind, args)
     what = _of_what(kind, args)
     what === :unknown && return draw(args...)
+    if what === :whole
+        range = args[findfirst(a -> a isa AbstractUnitRange, args)]
+        _record(:range, (first(range), last(range)))
+    end
     what === :index || return _record(what, draw(args...))
     k = findfirst(a -> a === Bool || a isa Union{AbstractArray,Tuple}, args)
     among = args[k] === Bool ? (false, true) : args[k]
@@ -144,17 +150,20 @@ end
 
 _leaf(emit, path, x::mx.NDArray, above) = emit(path, "NDArray", x)
 _leaf(emit, path, x::Union{Bool,Base.BitInteger,Base.IEEEFloat}, above) = emit(path, "number", fill(x))
-_leaf(emit, path, x::Complex{<:Base.IEEEFloat}, above) = emit(path, "number", fill(x))
+_leaf(emit, path, x::Union{BigInt,UInt64,Int128,UInt128}, above) =
+    typemin(Int64) <= x <= typemax(Int64) ? emit(path, "number", fill(Int64(x))) : emit(path, "whole", string(x))
+_leaf(emit, path, x::Complex, above) = emit(path, "number", fill(ComplexF64(x)))
 _leaf(emit, path, x::Real, above) = emit(path, "number", fill(Float64(x)))
 _leaf(emit, path, x::Union{AbstractString,Symbol,AbstractChar}, above) = emit(path, "text", nothing)    # not compared
 _leaf(emit, path, x::Union{Nothing,Missing}, above) = emit(path, "none", nothing)
 _leaf(emit, path, x::AbstractArray{<:Union{Bool,Base.BitInteger,Base.IEEEFloat}}, above) = emit(path, "array", x isa Array ? x : collect(x))
 _leaf(emit, path, x::AbstractArray{<:Complex{<:Base.IEEEFloat}}, above) = emit(path, "array", collect(x))
+_leaf(emit, path, x::AbstractArray{<:Complex{<:Integer}}, above) = emit(path, "array", ComplexF64.(x))
 _leaf(emit, path, x::Union{Function,Type,Module,Regex,IO,Task,Ptr,Random.AbstractRNG}, above) = nothing
 
 function _leaf(emit, path, x::Union{Tuple,AbstractArray,Pair}, above)
     isempty(x) && return emit(path, "list", Float64[])
-    if x isa AbstractArray && !all(i -> isassigned(x, i), eachindex(x))
+    if x isa Array && !all(i -> isassigned(x, i), eachindex(x))
         x = Any[isassigned(x, i) ? x[i] : nothing for i in eachindex(x)]
     end
     all(i -> i isa Union{Bool,Base.BitInteger,Base.IEEEFloat}, x) && return emit(path, "list", [promote(x...)...])
@@ -171,10 +180,18 @@ function _leaf(emit, path, x::Union{AbstractDict,NamedTuple}, above)
     end
 end
 
+# A set's items in an order that does not depend on the language; those that have none count only.
+function _leaf(emit, path, x::AbstractSet, above)
+    ordered = all(i -> i isa Real && !isnan(i), x)
+    _leaf(emit, path, ordered ? sort!(collect(x)) : fill(nothing, length(x)), above)
+end
+
 function _text(key)
     s = string(key)
     return isvalid(s) ? s : repr(s)
 end
+_text(key::Base.IEEEFloat) = Printf.@sprintf("%.17g", key)
+_text(key::Tuple) = "(" * join(map(_text, key), ", ") * ")"
 
 # Of other values, those of the script's own types are looked into.
 function _leaf(emit, path, x, above)

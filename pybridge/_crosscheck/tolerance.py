@@ -81,10 +81,14 @@ def _worst_condition(size: Array, spread: Array, eps: float) -> float:
 def apart(a: Array, b: Array) -> Array:
     """How far two arrays of one shape lie apart, entry by entry; zero where that is no number."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found = np.asarray(np.abs(a.astype(np.float64, copy=False) - b))
+        found = np.asarray(np.abs(_wide(a) - b))
     if found.size and not np.isfinite(np.sum(found)):
         found[~np.isfinite(found)] = 0
     return found
+
+
+def _wide(a: Array) -> Array:
+    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64, copy=False)
 
 
 def differ(a: Array, b: Array, allowed: Array) -> Array:
@@ -98,7 +102,7 @@ def differ(a: Array, b: Array, allowed: Array) -> Array:
 
 def _differ(a: Array, b: Array, allowed: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
-        distance = np.abs(a.astype(np.float64, copy=False) - b)
+        distance = np.abs(_wide(a) - b)
         found = distance > allowed
         lost = ~np.isfinite(distance)
     if lost.any():

@@ -67,7 +67,12 @@ class Outcome:
             said.append(f"only Julia shows these: {', '.join(self.unseen[:SHOWN])}")
         if self.dtypes:
             said.append(f"other element types in Python: {', '.join(self.dtypes[:SHOWN])}")
-        return said
+        return [_printable(line) for line in said]
+
+
+def _printable(text: str) -> str:
+    """Texts of the programs' own may hold what moves the cursor of a terminal."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def _some(differences: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ from .trace import Event, Leaf
 from .values import GRADIENT, shown
 
 _NUMBERS = ("ndarray", "array", "list", "number")
+_COMPARED = (*_NUMBERS, "whole")
 #: A tolerance of this share of the values themselves tells nothing.
 VAGUE = 0.05
 
@@ -68,7 +69,7 @@ class Comparison:
     """
 
     def __init__(self, names: dict[str, str], *, counters: bool = True) -> None:
-        self._counters = counters
+        self._counters, self._values = counters, True
         self.old, self.new, self.shaken = State(), State(), State()
         self._names = names
         self._julia: dict[str, str] = {}  # paths in Python's names: in Julia's
@@ -83,9 +84,10 @@ class Comparison:
         for event in [shaken] if shaken else []:
             self.shaken.take(event)
 
-    def compare(self) -> Compared:
-        """Compare what has changed since the last time."""
+    def compare(self, *, values: bool = True) -> Compared:
+        """Compare what has changed since the last time; without `values`, only whether it is there and its shape."""
         made = Compared()
+        self._values = values
         for path in self._touched:
             if path in self._julia:
                 self._compare(path, self._julia[path], made)
@@ -112,24 +114,33 @@ class Comparison:
             self._missing(path, julia, a, made)
         elif a.kind in _NUMBERS and b.kind in _NUMBERS:
             self._numbers(julia, a, b, self.shaken.leaves.get(julia), made)
-        elif a.kind != b.kind:
+        elif a.kind != b.kind or (a.kind == "whole" and a.value != b.value):
             made.differences.append(Difference(julia, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
+        elif a.kind == "whole":
+            made.agree.add(julia)
 
     def _missing(self, path: str, julia: str, a: Leaf, made: Compared) -> None:
-        """Nothing at this path: an object that cannot be looked into, or something forgotten."""
-        name, _, rest = path.partition("\n")
-        if rest == GRADIENT and name in self.new.leaves:
+        """Nothing at this path: inside an object that cannot be looked into, or forgotten."""
+        around, _, last = path.rpartition("\n")
+        if last == GRADIENT and around in self.new.leaves:
             made.differences.append(Difference(julia, "there is none in Python"))
-        elif rest or a.kind not in _NUMBERS:
-            made.unseen.append(julia)
-        else:
+        elif a.kind in _COMPARED and (not around or self._looked_into(around)):
             made.differences.append(Difference(julia, f"{_kind(a)} in Julia, not there in Python"))
+        else:
+            made.unseen.append(julia)
+
+    def _looked_into(self, path: str) -> bool:
+        return any(known.startswith(f"{path}\n") for known in self.new.leaves)
 
     def _numbers(self, julia: str, a: Leaf, b: Leaf, c: Optional[Leaf], made: Compared) -> None:
         x, y = a.value, b.value
         if not self._counters and a.kind == b.kind == "number" and x.dtype.kind in "iu":
             return
-        eps = max(_eps(x), _eps(y))
+        whole = x.dtype.kind in "biu" and y.dtype.kind in "biu" and x.shape == y.shape
+        if whole and self._values and a.kind != "ndarray":
+            self._whole(julia, x, y, made)
+            return
+        eps = max(_eps(x), float(np.finfo(y.dtype).eps) if y.dtype.kind in "fc" else 0.0)
         spread = _spread(x, c)
         room = _room(x, spread, eps)
         if x.shape != y.shape:
@@ -144,7 +155,7 @@ class Comparison:
             x.dtype != y.dtype and a.kind == b.kind == "array"
         ):  # of numbers, whose types Python does not keep apart
             made.dtypes.append(julia)
-        if not x.size:
+        if not x.size or not self._values:
             made.agree.add(julia)
             return
         if not differ(x, y, _room(x, 0 * spread, eps)).any():
@@ -157,6 +168,16 @@ class Comparison:
             made.vague.append(julia)
         else:
             made.agree.add(julia)
+
+    def _whole(self, julia: str, x: Any, y: Any, made: Compared) -> None:
+        """Whole numbers have to be the same, beyond what float64 can tell apart, too."""
+        where = np.asarray(x != y)
+        if where.any():
+            made.differences.append(Difference(julia, _worst(x, y, where, np.zeros(x.shape))))
+        else:
+            made.agree.add(julia)
+            if x.dtype != y.dtype and x.ndim:
+                made.dtypes.append(julia)
 
 
 def _inexact(x: Any) -> Any:
@@ -189,13 +210,15 @@ def _spread(x: Any, c: Optional[Leaf]) -> Any:
     if c is None or c.kind not in _NUMBERS or c.value.shape != x.shape or x.dtype.kind not in "fc":
         return np.zeros(x.shape)
     with np.errstate(all="ignore"):
-        return np.nan_to_num(np.abs(np.asarray(c.value - x, np.float64)), nan=0.0, posinf=0.0)
+        return np.nan_to_num(np.abs(np.asarray(c.value - x)).astype(np.float64), nan=0.0, posinf=0.0)
 
 
 def _kind(leaf: Leaf) -> str:
     if leaf.kind in _NUMBERS:
         words = {"ndarray": "an NDArray", "array": "an array"}.get(leaf.kind, f"a {leaf.kind}")
         return f"{words} of {leaf.value.dtype}"
+    if leaf.kind == "whole":
+        return str(leaf.value)
     return "nothing" if leaf.kind == "none" else "a text"
 
 

@@ -12,6 +12,7 @@ What is fenced:
 - No mounts, namespaces, debugging or memory of other processes, keyrings, kernel modules, BPF, io_uring; no typing
   into the user's terminal. (seccomp)
 - Signals reach only processes inside, from Linux 6.12 on (Landlock ABI 6).
+- It ends when the thread that started it does. (PR_SET_PDEATHSIG)
 - Processor time of each process, and the size of each file, in-memory ones too; no core dumps. (setrlimit)
 - Set-uid programs give nothing, and root keeps only its way past file permissions. (no_new_privs, capabilities)
 
@@ -100,7 +101,7 @@ _USED: dict[str, tuple[int, int]] = {
 # fmt: on
 
 # linux/prctl.h, linux/seccomp.h, linux/audit.h, linux/capability.h
-_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _SET_FILTER, _ACTION_AVAILABLE = 1, 2
 _KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _AUDIT_ARCH = (0xC000003E, 0xC00000B7)
@@ -180,6 +181,8 @@ def enter(writable: Sequence[Path], cpu_seconds: int, file_bytes: int) -> None:
     if lacks:
         raise OSError(errno.ENOSYS, f"this system lacks {' and '.join(lacks)}")
     abi = _landlock_abi()
+    with _step("ending with who started it"):
+        _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
     with _step("no_new_privs"):
         _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     with _step("the limits"):

@@ -67,6 +67,7 @@ def run(file: Path, cut: dict[str, Any], folder: Path, within: int | None) -> No
             if number in last:
                 look(last[number], names)
         except SystemExit:
+            look(piece, names)
             break
         except BaseException as error:
             writer.stop(piece, _said(error), _line_of(error, str(file)))

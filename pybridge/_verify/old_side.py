@@ -46,7 +46,7 @@ def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int
             originals[path] = value
             found[path] = (kind, np.array(value).T)
         else:
-            found[path] = (kind, None)
+            found[path] = (kind, str(value) if kind == "whole" else None)
 
     def look(where: int, names: Any) -> list[str]:
         found.clear()
@@ -54,7 +54,8 @@ def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int
         old.everything(emit, names)
         return writer.observe(where, [(path, kind, value) for path, (kind, value) in found.items()])
 
-    lines = 0
+    lines = number = 0
+    running = True
 
     def line(row: int, names: Any) -> None:
         nonlocal lines
@@ -64,6 +65,8 @@ def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int
 
     def save() -> None:
         Tape(np.array(old.tape_kinds), np.array(old.tape_values)).save(folder)
+        if running:  # the script ends its process, within this piece
+            look(number, ())
 
     main.seval("f -> atexit(() -> f())")(save)  # for a script that ends its process
     for number, piece in enumerate(cut["pieces"]):
@@ -71,19 +74,21 @@ def run(file: Path, cut: dict[str, Any], folder: Path, shaken: bool, within: int
         old.at_lines[()] = line if number == within else None
         try:
             old.piece(text, piece["row"], str(file))
+        except julia.JuliaError as error:
+            writer.stop(number, str(error).strip().split("\n", 1)[0])
+            break
+        try:
             changed = look(number, ())
             if shaken:
                 for path in changed:
                     _shake(old, path, originals.get(path))
                 look(number, ())
-        except julia.JuliaError as error:
-            writer.stop(number, str(error).strip().split("\n", 1)[0])
-            break
         except FullError as error:
             writer.stop(number, str(error))
             break
         if number == within:
             break
+    running = False
     old.at_lines[()] = None
     save()
 

@@ -19,6 +19,7 @@ _CLAUSES = frozenset({"elseif_clause", "else_clause", "catch_clause", "finally_c
 _LEAVE = frozenset({"return_statement", "break_statement", "continue_statement"})
 _COMMENTS = frozenset({"line_comment", "block_comment"})
 _DRAWS = ("rand", "randn", "rand!", "randn!", "randperm", "shuffle", "shuffle!")
+_UNSET = frozenset({b"similar", b"mx.empty", b"empty"})
 _QUALIFIED = frozenset(f"Random.{name}".encode() for name in _DRAWS)
 
 
@@ -31,6 +32,7 @@ class Piece:
         statement: its first line, as it is written.
         julia: its text, as it is run: modules take our random functions.
         followed: the same, with calls that tell what has run after each line inside.
+        unset: whether it only makes an array that has no values yet.
         python: the numbers of the Python statements at top level that came of it.
     """
 
@@ -39,6 +41,7 @@ class Piece:
     statement: str
     julia: str
     followed: str
+    unset: bool = False
     python: list[int] = field(default_factory=list)
 
 
@@ -110,6 +113,7 @@ def _pieces(root: Any, data: bytes, draws_of_ours: str) -> list[Piece]:
                 data[start:stop].decode("utf-8").split("\n", 1)[0].rstrip("\r"),
                 _with(data, start, stop, draws),
                 _with(data, start, stop, {**draws, **calls}),
+                len(nodes) == 1 and _makes_unset(nodes[0]),
             )
         )
     return made
@@ -132,6 +136,16 @@ def _imports(node: Any, inserted: dict[int, str], ours: str) -> None:
             inserted[name.end_byte] = f"; import Main: {ours}"
         for child in node.children:
             _imports(child, inserted, ours)
+
+
+def _makes_unset(node: Any) -> bool:
+    """x = Vector{Float64}(undef, 3), x = similar(y), x = mx.empty(2)."""
+    if node.type != "assignment" or node.children[-1].type != "call_expression":
+        return False
+    called, *lists = (child for child in node.children[-1].children if child.is_named)
+    if called.text in _UNSET:
+        return True
+    return any(each.text == b"undef" for given in lists for each in given.children)
 
 
 def _qualified(node: Any, inserted: dict[int, str]) -> None:

@@ -13,6 +13,8 @@ from .pieces import Piece, Program
 from .trace import Event, read
 from .values import shown
 
+ENDED = "it has ended its process"
+
 
 @dataclass
 class Runs:
@@ -36,7 +38,7 @@ def follow(cut: Program, runs: Runs) -> Outcome:
     for number, piece in enumerate(cut.pieces):
         old = walk.old.get(number)
         stopped = walk.new_error(number, piece, runs.new_ended)
-        if old is None and not runs.old_ended and stopped:
+        if old is None and not runs.old_ended and stopped == ENDED:
             break  # both have ended their process
         if old is None or old.error:
             outcome.status = UNRUN
@@ -48,7 +50,7 @@ def follow(cut: Program, runs: Runs) -> Outcome:
         if stopped:  # what is missing now, is missing for that
             outcome.differences = [f"Python stops: {stopped}"]
         else:
-            compared = walk.comparison.compare()
+            compared = walk.comparison.compare(values=not piece.unset)
             agreed |= compared.agree
             vague.update(dict.fromkeys(map(shown, compared.vague)))
             unseen.update(dict.fromkeys(map(shown, compared.unseen)))
@@ -92,7 +94,7 @@ class _Walk:
         errors = [event.error for event in self.new if event.where == number and event.error]
         if errors or any(event.where == number for event in self.new):
             return errors[0] if errors else ""
-        return ended or "it has ended its process"
+        return ended or ENDED
 
     def go(self, number: int, old: Event) -> None:
         """Take the events up to the end of a piece, in the order in which they happened."""

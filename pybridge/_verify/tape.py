@@ -10,13 +10,14 @@ import numpy as np
 #: The file that holds it.
 TAPE = "tape.npz"
 
-KINDS = {1: "uniform", 2: "normal", 3: "whole", 4: "index", 5: "permutation"}
+KINDS = {1: "uniform", 2: "normal", 3: "whole", 4: "index", 5: "permutation", 6: "range"}
 _SAID = {
     "uniform": "uniform numbers",
     "normal": "normal numbers",
     "whole": "whole numbers from a range",
     "index": "choices among values",
     "permutation": "entries of a permutation",
+    "range": "whole numbers from a range",
 }
 
 
@@ -62,6 +63,10 @@ class Tape:
         self.place += count
         return values.reshape(shape) if shape else values[0]
 
+    def next(self) -> str:
+        """What comes next, "" at the end."""
+        return KINDS[int(self.kinds[self.place])] if self.place < len(self.kinds) else ""
+
 
 class Replayed:
     """NumPy's random functions, as far as translated code uses them, from a tape."""
@@ -82,11 +87,15 @@ class Replayed:
 
     def randint(self, low: int, high: Optional[int] = None, size: Any = None) -> Any:
         """Whole numbers, those that Julia drew from the same range."""
-        drawn = self._tape.take("whole", _shape(size))
+        low, high = (0, low) if high is None else (low, high)
+        drawn = self._whole(low, high - 1, size)
         return int(drawn) if size is None else drawn.astype(np.int64)
 
     def choice(self, among: Any, size: Any = None) -> Any:
         """Some of several values, those at the places that Julia drew."""
+        if self._tape.next() == "range":
+            drawn = self._whole(among[0], among[-1], size).astype(np.int64)
+            return int(drawn) if size is None else drawn
         places = self._tape.take("index", _shape(size))
         if size is None:
             return among[int(places) - 1]
@@ -101,6 +110,16 @@ class Replayed:
     def shuffle(self, x: Any) -> None:
         """Reorder x in place."""
         x[:] = list(self.permutation(x)) if isinstance(x, list) else self.permutation(x)
+
+    def _whole(self, low: int, high: int, size: Any) -> Any:
+        """Whole numbers from low to high, both included, which must be Julia's."""
+        told = self._tape.take("range", (2,))
+        if (low, high) != tuple(told):
+            raise TapeError(
+                f"whole numbers from {low} to {high} are asked for, where the old code drew from "
+                f"{told[0]:.0f} to {told[1]:.0f}"
+            )
+        return self._tape.take("whole", _shape(size))
 
     def _floats(self, kind: str, shape: tuple[int, ...]) -> Any:
         drawn = self._tape.take(kind, shape)

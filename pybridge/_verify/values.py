@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -17,7 +18,10 @@ MOST_ITEMS = 1000
 DEEPEST = 8
 GRADIENT = "gradient"
 
-#: Called with path, kind ("ndarray", "array", "list", "number", "text", "none") and value.
+_PLAIN = (bool, int, float, complex, np.bool_, np.number)
+
+#: Called with path, kind ("ndarray", "array", "list", "number", "whole" for one beyond 64 bits, as text,
+#: "text", "none") and value.
 Emit = Callable[[str, str, Any], None]
 
 
@@ -34,8 +38,12 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
         emit(path, "none", None)
     elif isinstance(x, (str, PurePath)):
         emit(path, "text", None)  # not compared
+    elif isinstance(x, int) and not -(2**63) <= x < 2**63:
+        emit(path, "whole", str(x))
     elif isinstance(x, (bool, int, float, complex, np.number, np.bool_)):
-        emit(path, "number", np.asarray(x if not isinstance(x, int) or -(2**63) <= x < 2**63 else _float(x)))
+        emit(path, "number", np.asarray(x))
+    elif isinstance(x, Fraction):
+        emit(path, "number", np.asarray(float(x)))
     elif isinstance(x, np.ndarray) and x.dtype != object:
         numbers = x.dtype.kind in "biufc"
         emit(path, "array" if numbers else "text", x if numbers else None)
@@ -44,21 +52,39 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
     elif isinstance(x, Mapping):
         emit(f"{path}\nlength", "number", np.asarray(len(x)))
         for key, value in itertools.islice(x.items(), MOST_ITEMS):
-            leaves(emit, f"{path}\n{{{key}}}", value, inside)
+            leaves(emit, f"{path}\n{{{_key(key)}}}", value, inside)
+    elif isinstance(x, (set, frozenset)):
+        _items(emit, path, _sorted(x), inside)
     elif hasattr(x, "_fields"):
         emit(f"{path}\nlength", "number", np.asarray(len(x)))
         for key, value in x._asdict().items():
             leaves(emit, f"{path}\n{{{key}}}", value, inside)
-    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
+    elif _is_struct(x):
         for field, value in vars(x).items():
             leaves(emit, f"{path}\n.{field}", value, inside)
 
 
-def _float(x: int) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return np.inf if x > 0 else -np.inf
+def _key(key: Any) -> str:
+    """A dictionary's key as Julia's half writes it."""
+    if isinstance(key, (bool, np.bool_)):
+        return "true" if key else "false"
+    if isinstance(key, (float, np.floating)):
+        return f"{float(key):.17g}"
+    if isinstance(key, tuple):
+        return f"({', '.join(map(_key, key))})"
+    return "nothing" if key is None else str(key)
+
+
+def _sorted(x: Any) -> list[Any]:
+    """A set's items in an order that does not depend on the language; those that have none count only."""
+    return sorted(x) if all(isinstance(item, _PLAIN) and item == item for item in x) else [None] * len(x)
+
+
+def _is_struct(x: Any) -> bool:
+    """An instance of a class of the translated file."""
+    if isinstance(x, type) or not hasattr(x, "__dict__"):
+        return False
+    return dataclasses.is_dataclass(x) or (type(x).__module__ == "__main__" and type(x).__mro__[1] is object)
 
 
 def nd_leaves(emit: Emit, path: str, x: Any) -> None:
@@ -72,13 +98,16 @@ def nd_leaves(emit: Emit, path: str, x: Any) -> None:
 
 
 def _items(emit: Emit, path: str, x: Any, inside: tuple[int, ...]) -> None:
-    plain = (bool, int, float, np.bool_, np.integer, np.floating)
-    if all(isinstance(item, plain) for item in x):
+    if all(isinstance(item, _PLAIN) for item in x) and not _beyond(x):
         emit(path, "list", np.asarray(x, None if len(x) else np.float64))
         return
     emit(f"{path}\nlength", "number", np.asarray(len(x)))
     for i, item in enumerate(itertools.islice(x, MOST_ITEMS), 1):
         leaves(emit, f"{path}\n[{i}]", item, inside)
+
+
+def _beyond(x: Any) -> bool:
+    return any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in x)
 
 
 def shown(path: str) -> str:

@@ -214,6 +214,7 @@ class Side:
             finally:
                 self._kill(process)
                 process.wait()
+                self._kill_the_rest(str(environment["HOME"]))
 
     def stop(self) -> None:
         """End it from another thread."""
@@ -225,6 +226,13 @@ class Side:
         """End it, and whatever it has started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+    def _kill_the_rest(self, home: str) -> None:
+        """End what has left the group: everything that runs with this side's own home."""
+        for environ in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if f"HOME={home}".encode() in environ.read_bytes().split(b"\0"):
+                    os.kill(int(environ.parent.name), signal.SIGKILL)
 
     def _why(self, status: int) -> str:
         if not status:
