@@ -67,6 +67,7 @@ def _cat(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _cat_type(typer: Typer, node: t.Call, args: list[T]) -> T:
+    args = [(kind.elem or ANY) if isinstance(arg, t.Splat) else kind for arg, kind in zip(node.args, args)]
     arrays = [arg for arg in args if arg.kind in ("nd", "arr", "list")]
     number = {"vcat": 1, "hcat": 2}.get(base_name(node.fn))
     if any(a.kind == "list" for a in args) and number == 1 and not any(a.kind == "nd" for a in args):

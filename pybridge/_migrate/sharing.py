@@ -22,8 +22,11 @@ def part(tr: Translator, node: t.Index) -> ast.expr:
     made = element(tr, node.obj, node.args)
     if "kept parts" not in tr.state:
         tr.state["kept parts"] = dict(_kept(tr.typer))
+        tr.state["given"] = _given_what_changes(tr.typer)
     changed = tr.state["kept parts"].get(id(node))
-    return own(tr, node, made, changed or _source_changes(node)) if changed is not None else made
+    if changed is None:
+        return made
+    return own(tr, node, made, changed or _source_changes(node, tr.state["given"]))
 
 
 def own(tr: Translator, node: t.Index, made: ast.expr, changes: bool) -> ast.expr:
@@ -44,11 +47,25 @@ def in_variable(tr: Translator, node: t.Index, target: Var, made: ast.expr) -> a
     return own(tr, node, made, target.mutated or _source_changes(node))
 
 
-def _source_changes(node: t.Index) -> bool:
+def _source_changes(node: t.Index, given: frozenset[Var] = frozenset()) -> bool:
     source: t.Node = node
     while isinstance(source, (t.Index, t.Field)):
         source = source.obj
-    return isinstance(source, t.Name) and source.var is not None and source.var.mutated
+    var = source.var if isinstance(source, t.Name) else None
+    return var is not None and (var.mutated or var in given)
+
+
+def _given_what_changes(typer: Typer) -> frozenset[Var]:
+    """Parameters for which some call passes an array that is written to."""
+    return frozenset(
+        param.target.var
+        for node in typer.tree.walk()
+        if isinstance(node, t.Call) and isinstance(node.fn, t.Name) and node.fn.id in typer.functions
+        for method in typer.functions[node.fn.id].methods
+        for param, arg in zip(method.params, node.args)
+        if isinstance(param.target, t.Name) and param.target.var is not None
+        if isinstance(arg, t.Name) and arg.var is not None and arg.var.mutated
+    )
 
 
 def _kept(typer: Typer) -> Iterator[tuple[int, bool]]:

@@ -180,6 +180,12 @@ end
 q = [1, 2, 3, 4]
 r = zero_first!(q[1:2])
 println(join(q, ","), " ", join(r, ","))
+#% a_part_that_a_function_gives
+column(A) = A[:, 1]
+M = [1 2; 3 4]
+c = column(M)
+M[1, 1] = 10
+println(join(c, ","))
 #% the_contrary_of_a_function
 println(count(!iszero, [0, 1, 2]), " ", join(filter(!isempty, ["a", "", "b"]), ","))
 #% letters_that_are_one

@@ -295,6 +295,18 @@ def zero_first(z):
 q = np.array([1, 2, 3, 4])
 r = zero_first(q[:2].copy())
 print(f"{','.join(map(str, q))} {','.join(map(str, r))}")
+#% a_part_that_a_function_gives
+import numpy as np
+
+
+def column(A):
+    return A[0].copy()
+
+
+M = np.array([[1, 3], [2, 4]])
+c = column(M)
+M[0, 0] = 10
+print(",".join(map(str, c)))
 #% the_contrary_of_a_function
 print(
     f"{sum((1 for x in [0, 1, 2] if not x == 0))} {','.join([x_2 for x_2 in ['a', '', 'b'] if not not x_2])}"

@@ -155,3 +155,10 @@ pair = (M[1, :], 0)
 third = M[:, 2]
 M .*= 10
 println(kept[1][2], " ", columns[2][1], " ", table["second"][2], " ", pair[1][2], " ", third[1], " ", M[2, 2])
+#% columns_put_together
+rows = [[1.0, 2.0], [3.0, 4.0]]
+data = hcat(rows...)'
+y = data[:, 2]
+w = zeros(2)
+w += y[2] * data[1, :]
+println(size(data), " ", y[1], " ", join(w, ","))

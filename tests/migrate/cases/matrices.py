@@ -236,3 +236,12 @@ M *= 10
 print(
     f"{kept[0][1]} {columns[1][0]} {table['second'][1]} {pair[0][1]} {third[0]} {M[1, 1]}"
 )  # migrate: check axis
+#% columns_put_together
+import numpy as np
+
+rows = [np.array([1.0, 2.0]), np.array([3.0, 4.0])]
+data = np.stack(rows).T
+y = data[1]
+w = np.zeros(2)
+w = w + y[1] * data[:, 0]
+print(f"{data.shape[::-1]} {y[0]} {','.join(map(str, w))}")
