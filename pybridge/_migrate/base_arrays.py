@@ -152,6 +152,8 @@ def _copy(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _deep_copy(tr: Translator, node: t.Call) -> ast.expr:
+    if len(node.args) != 1:
+        return tr.refuse(node, f"deepcopy with {len(node.args)} arguments")
     kind = tr.type(node.args[0])
     value = tr.expr(node.args[0])
     flat = kind.kind == "nd" or (kind.kind == "arr" and kind.elem is not None and kind.elem.scalar)

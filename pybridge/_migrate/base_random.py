@@ -29,6 +29,14 @@ def _parted(typer: Typer, node: t.Call) -> tuple[Optional[t.Node], list[t.Node]]
     return None, args
 
 
+def _one(tr: Translator, node: t.Call) -> tuple[Optional[t.Node], t.Node]:
+    """The generator, if one is given, and the only other argument."""
+    generator, args = _parted(tr.typer, node)
+    if len(args) != 1:
+        tr.refuse(node, f"{base_name(node.fn)} with {len(args)} arguments")
+    return generator, args[0]
+
+
 def _source(tr: Translator, generator: Optional[t.Node]) -> ast.expr:
     """np.random, or a generator, which has functions of the same names."""
     return name("np.random") if generator is None else tr.expr(generator)
@@ -90,19 +98,17 @@ def _random_type(typer: Typer, node: t.Call, args: list[T]) -> T:
 
 def _random_into(word: str) -> Any:
     def emit(tr: Translator, node: t.Call) -> ast.expr:
-        generator, args = _parted(tr.typer, node)
-        if len(args) != 1:
-            return tr.refuse(node, f"{word}! with {len(args)} arguments")
-        made = method(_source(tr, generator), word, ast.Starred(py("_0.shape", tr.expr(args[0])), ast.Load()))
-        tr.before(ast.Assign([subscript(tr.assignable(args[0]), [ast.Slice()])], made))
-        return tr.expr(args[0])
+        generator, x = _one(tr, node)
+        made = method(_source(tr, generator), word, ast.Starred(py("_0.shape", tr.expr(x)), ast.Load()))
+        tr.before(ast.Assign([subscript(tr.assignable(x), [ast.Slice()])], made))
+        return tr.expr(x)
 
     return emit
 
 
 def _shuffled(tr: Translator, node: t.Call) -> ast.expr:
     """In Julia the elements change places, whatever the shape; NumPy moves rows."""
-    generator, (x,) = _parted(tr.typer, node)
+    generator, x = _one(tr, node)
     source = _source(tr, generator)
     if (tr.type(x).rank or 1) == 1:
         return method(source, "permutation", tr.expr(x))
@@ -113,7 +119,7 @@ def _shuffled(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _shuffle(tr: Translator, node: t.Call) -> ast.expr:
-    generator, (x,) = _parted(tr.typer, node)
+    generator, x = _one(tr, node)
     if (tr.type(x).rank or 1) != 1:
         return tr.refuse(
             node, "shuffle! of a matrix: its elements change places, np.random.shuffle moves rows"
@@ -122,7 +128,7 @@ def _shuffle(tr: Translator, node: t.Call) -> ast.expr:
 
 
 def _permutation(tr: Translator, node: t.Call) -> ast.expr:
-    generator, (n,) = _parted(tr.typer, node)
+    generator, n = _one(tr, node)
     return binary(method(_source(tr, generator), "permutation", tr.expr(n)), "+", const(1))
 
 

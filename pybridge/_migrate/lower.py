@@ -335,8 +335,7 @@ def _macro(low: Lowering, node: Any) -> Node:
     text = low.text(name)[1:]
     if text == "." and len(args) == 1:
         return _dotted(args[0])
-    if text.split(".")[-1] == "custom" and len(args) == 1:
-        _call_what_is_made(args[0])
+    if text.split(".")[-1] == "custom" and len(args) == 1 and _call_what_is_made(args[0]):
         return args[0]
     return MacroCall(low.at(node), text.split(".")[-1] if text != "." else ".", args)
 
@@ -353,23 +352,25 @@ def _dotted(node: Node) -> Node:
     return node
 
 
-def _call_what_is_made(node: Node) -> None:
-    """@custom f(x) = Swish() means Swish()(x)."""
-    if not isinstance(node, FuncDef):
-        return
-    place = max(i for i, item in enumerate(node.body.items) if not isinstance(item, Comment))
-    made = node.body.items[place]
+def _call_what_is_made(node: Node) -> bool:
+    """@custom f(x) = Swish() means Swish()(x); False, and nothing changed, where it has another form."""
+    items = node.body.items if isinstance(node, FuncDef) else []
+    places = [i for i, item in enumerate(items) if not isinstance(item, Comment)]
+    if not isinstance(node, FuncDef) or not places:
+        return False
     args: list[Node] = []
     for param in node.params:
         name = param.target
         if not isinstance(name, Name):
-            return
+            return False
         own = Name(name.at, name.id)
         args.append(Splat(name.at, own) if param.splat else own)
+    made = items[places[-1]]
     if isinstance(made, Return) and made.value is not None:
         made.value = Call(made.at, made.value, args)
     else:
-        node.body.items[place] = Call(made.at, made, args)
+        items[places[-1]] = Call(made.at, made, args)
+    return True
 
 
 def _ternary(low: Lowering, node: Any) -> Node:
