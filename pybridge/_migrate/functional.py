@@ -253,8 +253,7 @@ def comprehension(tr: Translator, node: t.Comprehension) -> ast.expr:
     made: ast.expr = ast.ListComp(value, clauses)
     if tr.type(node).kind != "arr" or tr.as_list(node):
         return made
-    keywords = tr.dtype_keyword(node.elem, default="float64") if node.elem is not None else []
-    made = call("np.array", [made], keywords)
+    made = call("np.array", [made], tr.dtype_keyword(node.elem, default="float64"))
     if node.test is None and len(node.bindings) == 1:
         return in_shape_of(tr, made, node.bindings[0].iterable)
     return made
@@ -289,9 +288,7 @@ def _grid(tr: Translator, node: t.Comprehension) -> ast.expr:
         for clause in clauses:
             made = ast.ListComp(made, [clause])
     if tr.type(node.value).scalar or tr.type(node.value).kind == "any":
-        return call(
-            "np.array", [made], tr.dtype_keyword(node.elem, default="") if node.elem is not None else []
-        )
+        return call("np.array", [made], tr.dtype_keyword(node.elem, default=""))
     return tr.refuse(node, "a matrix of things that are no numbers")
 
 

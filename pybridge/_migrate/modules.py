@@ -63,11 +63,19 @@ def flatten(tree: t.Block) -> dict[str, str]:
     inner = [_Place(node.name, node.body) for node in tree.walk() if isinstance(node, t.ModuleDef)]
     places = [_Place("", tree), *inner]
     renamed = _renamed(places, _hidden(tree)) if inner else {}
+    if renamed:
+        _set_apart(places, renamed)
+    _unqualify(tree, renamed, {"Main", *(place.name for place in inner)})
+    return renamed
+
+
+def _set_apart(places: list[_Place], renamed: dict[str, str]) -> None:
+    _, *inner = places
     for place in reversed(inner):  # what is a module's inside another must not be taken for the outer one's
         own = {name: renamed[key] for name in place.binds if (key := f"{place.name}.{name}") in renamed}
         scope = resolve(place.body)
         _rename(place, own, partial(_bound_in, scope))
-    for place in places if renamed else ():
+    for place in places:
         resolve(place.body)
         brought = {
             name: renamed[key]
@@ -76,8 +84,6 @@ def flatten(tree: t.Block) -> dict[str, str]:
             if (key := f"{other.name}.{name}") in renamed
         }
         _rename(place, brought, lambda name: name.var is None)
-    _unqualify(tree, renamed, {"Main", *(place.name for place in inner)})
-    return renamed
 
 
 def _hidden(tree: t.Block) -> set[str]:

@@ -69,7 +69,7 @@ class Comparison:
     """
 
     def __init__(self, names: dict[str, str], *, counters: bool = True) -> None:
-        self._counters, self._values = counters, True
+        self._counters = counters
         self.old, self.new, self.shaken = State(), State(), State()
         self._names = names
         self._julia: dict[str, str] = {}  # paths in Python's names: in Julia's
@@ -87,10 +87,9 @@ class Comparison:
     def compare(self, *, values: bool = True) -> Compared:
         """Compare what has changed since the last time; without `values`, only whether it is there and its shape."""
         made = Compared()
-        self._values = values
         for path in self._touched:
             if path in self._julia:
-                self._compare(path, self._julia[path], made)
+                self._compare(path, self._julia[path], made, values)
         self._touched.clear()
         return made
 
@@ -106,14 +105,14 @@ class Comparison:
         self._julia[made] = path
         return made
 
-    def _compare(self, path: str, julia: str, made: Compared) -> None:
+    def _compare(self, path: str, julia: str, made: Compared, values: bool) -> None:
         a, b = self.old.leaves.get(julia), self.new.leaves.get(path)
         if a is None:
             return
         if b is None:
             self._missing(path, julia, a, made)
         elif a.kind in _NUMBERS and b.kind in _NUMBERS:
-            self._numbers(julia, a, b, self.shaken.leaves.get(julia), made)
+            self._numbers(julia, a, b, made, values)
         elif a.kind != b.kind or (a.kind == "whole" and a.value != b.value):
             made.differences.append(Difference(julia, f"{_kind(a)} in Julia, {_kind(b)} in Python"))
         elif a.kind == "whole":
@@ -132,16 +131,16 @@ class Comparison:
     def _looked_into(self, path: str) -> bool:
         return any(known.startswith(f"{path}\n") for known in self.new.leaves)
 
-    def _numbers(self, julia: str, a: Leaf, b: Leaf, c: Optional[Leaf], made: Compared) -> None:
+    def _numbers(self, julia: str, a: Leaf, b: Leaf, made: Compared, values: bool) -> None:
         x, y = a.value, b.value
         if not self._counters and a.kind == b.kind == "number" and x.dtype.kind in "iu":
             return
         whole = x.dtype.kind in "biu" and y.dtype.kind in "biu" and x.shape == y.shape
-        if whole and self._values and a.kind != "ndarray":
+        if whole and values and a.kind != "ndarray":
             self._whole(julia, x, y, made)
             return
         eps = max(_eps(x), float(np.finfo(y.dtype).eps) if y.dtype.kind in "fc" else 0.0)
-        spread = _spread(x, c)
+        spread = _spread(x, self.shaken.leaves.get(julia))
         room = _room(x, spread, eps)
         if x.shape != y.shape:
             said = name_difference(_inexact(y), _inexact(x), room, eps) if x.ndim and y.ndim else None
@@ -155,7 +154,7 @@ class Comparison:
             x.dtype != y.dtype and a.kind == b.kind == "array"
         ):  # of numbers, whose types Python does not keep apart
             made.dtypes.append(julia)
-        if not x.size or not self._values:
+        if not x.size or not values:
             made.agree.add(julia)
             return
         if not differ(x, y, _room(x, 0 * spread, eps)).any():

@@ -38,9 +38,9 @@ def leaves(emit: Emit, path: str, x: Any, above: tuple[int, ...] = ()) -> None:
         emit(path, "none", None)
     elif isinstance(x, (str, PurePath)):
         emit(path, "text", None)  # not compared
-    elif isinstance(x, int) and not -(2**63) <= x < 2**63:
+    elif _beyond_64_bits(x):
         emit(path, "whole", str(x))
-    elif isinstance(x, (bool, int, float, complex, np.number, np.bool_)):
+    elif isinstance(x, _PLAIN):
         emit(path, "number", np.asarray(x))
     elif isinstance(x, Fraction):
         emit(path, "number", np.asarray(float(x)))
@@ -98,7 +98,7 @@ def nd_leaves(emit: Emit, path: str, x: Any) -> None:
 
 
 def _items(emit: Emit, path: str, x: Any, inside: tuple[int, ...]) -> None:
-    if all(isinstance(item, _PLAIN) for item in x) and not _beyond(x):
+    if all(isinstance(item, _PLAIN) and not _beyond_64_bits(item) for item in x):
         emit(path, "list", np.asarray(x, None if len(x) else np.float64))
         return
     emit(f"{path}\nlength", "number", np.asarray(len(x)))
@@ -106,8 +106,8 @@ def _items(emit: Emit, path: str, x: Any, inside: tuple[int, ...]) -> None:
         leaves(emit, f"{path}\n[{i}]", item, inside)
 
 
-def _beyond(x: Any) -> bool:
-    return any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in x)
+def _beyond_64_bits(x: Any) -> bool:
+    return isinstance(x, int) and not -(2**63) <= x < 2**63
 
 
 def shown(path: str) -> str:
